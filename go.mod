@@ -1,0 +1,3 @@
+module github.com/edigw/edigw
+
+go 1.26

@@ -1,0 +1,68 @@
+// Package partners knows who may send: organisations, partners, their
+// identifiers, tokens and policies, applied from YAML. It owns the tables
+// organisation, partner, partner_revision, partner_identifier and
+// partner_token. It knows no HTTP.
+package partners
+
+import (
+	"time"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// Partner is one sender as configured. A *Partner in use is never changed: an
+// apply makes a new one with the next revision.
+type Partner struct {
+	ID           string // short name, [a-z0-9][a-z0-9._-]{0,39}; partner_id in every table
+	Name         string
+	Active       bool
+	Revision     int32     // counts configuration changes of this partner; what was judged under an older one may be judged again
+	Connected    time.Time // the day the partner was first applied, UTC
+	Organisation string    // which of our organisations plain HTTP deliveries are for
+	Identifiers  []Identifier
+	SpeaksFor    []string // ids of partners whose interchanges this one may deliver (VANs)
+	Types        []string // message types accepted: INVOIC, DESADV, …; "files" accepts payloads without interchange
+	Policy       Policy
+	Retention    Retention
+}
+
+// Identifier is one interchange address of a partner or of ours. Qualifier ""
+// matches only an address sent without one.
+type Identifier struct {
+	Qualifier string
+	ID        string
+}
+
+// Policy holds the settings of outcomes.md by their names there.
+type Policy struct {
+	Acceptance             string            // "interchange" or "message"
+	OnDrift                string            // "reject" or "hold"
+	OnDead                 string            // "hold" or "refuse"
+	DriftAcknowledgement   string            // "none" or "reject"
+	ReceiptAction          edi.Action        // 7 or 8
+	AcceptsUCI8            bool              // accepts_uci8
+	Absorb                 []string          // drift classes: formatting, envelope
+	Attempts               int               // of a failing handler, default 5
+	ControlReference       string            // "unique", "unique_per_day" or "unreliable"
+	MessageReference       string            // "unique" or "unreliable"
+	TransportID            string            // "unique" or "unreliable"
+	ReuseAfter             time.Duration     // 0 is off
+	KeyIncludesApplication bool              // UNB 0026 joins the key
+	Processing             string            // "inline" or "deferred"
+	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
+	Acknowledge            string            // acknowledge_by: "response" or "none"
+	Previous               *KeySettings      // what key settings were before the last change, for dedup_window
+}
+
+// KeySettings are the settings that shape an interchange key.
+type KeySettings struct {
+	ControlReference       string
+	KeyIncludesApplication bool
+	Until                  time.Time // the earlier keys are looked up until then
+}
+
+// Retention holds the windows of design §7; days.
+type Retention struct {
+	DedupWindow, RetryWindow, Payloads, Acknowledgements, Quarantine, Deliveries time.Duration
+	LegalHold                                                                    bool
+}
