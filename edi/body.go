@@ -7,3 +7,24 @@ package edi
 type Body struct {
 	Segments []Segment
 }
+
+// Len is the number of segments, header and trailer counted.
+func (b *Body) Len() int { return len(b.Segments) }
+
+// Segment gives segment i, from 0.
+func (b *Body) Segment(i int) Segment { return b.Segments[i] }
+
+// NewBody reads raw, the text of one message or of any run of segments, and
+// counts its segments from number. base is where raw starts in the payload;
+// decode turns released bytes into UTF-8, nil means that they are UTF-8.
+func NewBody(raw []byte, base int64, number int, d Delimiters, decode func([]byte) string) *Body {
+	l := NewLexer(d, decode)
+	l.Window(raw, base)
+	for l.Lex(len(raw)) {
+	}
+	l.End()
+	for i := range l.Segments {
+		l.Segments[i].Number = int32(number + i)
+	}
+	return &Body{Segments: l.Segments}
+}

@@ -1,0 +1,311 @@
+package edi
+
+// Class is what the bytes of a text showed beside delimiters: flags that cost
+// the lexer nothing and tell whether its characters need a closer look.
+type Class uint8
+
+// The flags. A byte that is a delimiter of the text sets none.
+const (
+	ClassHigh    Class = 1 << 3 // ≥ 0x80
+	ClassControl Class = 1 << 4 // < 0x20 and 0x7F, but for CR and LF
+	ClassLower   Class = 1 << 5 // printable, outside level A of ISO 9735: a–z and @ # $ and so on
+)
+
+const (
+	classMark  = 1 << 7
+	classFlags = uint8(ClassHigh | ClassControl | ClassLower)
+	blockSize  = 32 << 10
+)
+
+// Lexer finds the delimiters of a text and cuts it into segments, by byte
+// offsets alone: no value is copied. A table gives each byte its class, and the
+// inner loop has no branch that depends on the text.
+//
+// The text comes in windows of less than 512 MiB: Window, then Lex until it
+// reports false, End at the end of the text; Drop and Window again to go on with
+// a further piece of it.
+type Lexer struct {
+	Segments []Segment // complete ones, in order
+	Seen     Class     // of all bytes since the caller last cleared it
+	Empties  int       // empty segments: two terminators in a row; not in Segments
+	Stray    int64     // offset of the first of them
+
+	class    [256]uint8
+	text     *text
+	stops    []uint32
+	done     int    // bytes of the window whose marks were written
+	scanned  int    // marks already looked at
+	from     uint32 // start of the segment being read
+	first    uint32 // and its first mark
+	released bool
+	escaped  uint32 // window offset + 1 of a byte released from the block before, 0 none
+}
+
+// NewLexer makes a lexer for a text with delimiters d. Zero delimiters are not
+// used; decode is kept for the segments' values, nil means UTF-8.
+func NewLexer(d Delimiters, decode func([]byte) string) *Lexer {
+	l := &Lexer{text: &text{release: d.Release, decode: decode}}
+	for b := range 256 {
+		switch {
+		case b >= 0x80:
+			l.class[b] = uint8(ClassHigh)
+		case b == '\r' || b == '\n':
+		case b < 0x20 || b == 0x7F:
+			l.class[b] = uint8(ClassControl)
+		case !LevelA(byte(b)):
+			l.class[b] = uint8(ClassLower)
+		}
+	}
+	mark := func(b byte, kind uint8) {
+		if b != 0 {
+			l.class[b] = classMark | kind
+		}
+	}
+	mark(d.Component, kindComponent)
+	mark(d.Repetition, kindRepetition)
+	mark(d.Element, kindElement)
+	mark(d.Release, kindRelease)
+	mark(d.Terminator, kindTerminator)
+	return l
+}
+
+// LevelA reports whether b is in character set level A of ISO 9735, annex A.
+func LevelA(b byte) bool {
+	switch {
+	case b >= 'A' && b <= 'Z', b >= '0' && b <= '9':
+		return true
+	}
+	switch b {
+	case ' ', '.', ',', '-', '(', ')', '/', '=', '!', '"', '%', '&', '*', ';', '<', '>', '\'', '+', ':', '?':
+		return true
+	}
+	return false
+}
+
+// Window sets the bytes to read: at first all there is, later what was left by
+// Drop with more behind it. base is the payload offset of raw[0].
+func (l *Lexer) Window(raw []byte, base int64) {
+	l.text.raw, l.text.base = raw, base
+}
+
+// Pending is how many bytes at the end of the window belong to a segment that
+// is not complete.
+func (l *Lexer) Pending() int { return len(l.text.raw) - int(l.from) }
+
+// Lex reads up to n further bytes, in blocks, and appends the segments that
+// ended in them. It reports whether bytes are left in the window.
+func (l *Lexer) Lex(n int) bool {
+	for n > 0 && l.done < len(l.text.raw) {
+		size := min(n, blockSize, len(l.text.raw)-l.done)
+		l.index(l.text.raw[l.done : l.done+size])
+		l.cut()
+		n -= size
+	}
+	return l.done < len(l.text.raw)
+}
+
+// index appends the marks of one block.
+func (l *Lexer) index(block []byte) {
+	t := l.text
+	n := len(t.marks)
+	if need := n + len(block) + 8; cap(t.marks) < need {
+		grown := make([]uint32, n, max(need, cap(t.marks)*5/4))
+		copy(grown, t.marks)
+		t.marks = grown
+	}
+	marks := t.marks[:cap(t.marks)]
+	at := uint32(l.done) << markShift
+	var seen uint8
+	i := 0
+	for ; i+8 <= len(block); i += 8 {
+		b := (*[8]byte)(block[i:])
+		m := (*[8]uint32)(marks[n:])
+		c0, c1, c2, c3 := l.class[b[0]], l.class[b[1]], l.class[b[2]], l.class[b[3]]
+		c4, c5, c6, c7 := l.class[b[4]], l.class[b[5]], l.class[b[6]], l.class[b[7]]
+		seen |= c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7
+		k := uint(0)
+		m[k&7] = at | uint32(c0&markKind)
+		k += uint(c0 >> 7)
+		m[k&7] = at + 1<<markShift | uint32(c1&markKind)
+		k += uint(c1 >> 7)
+		m[k&7] = at + 2<<markShift | uint32(c2&markKind)
+		k += uint(c2 >> 7)
+		m[k&7] = at + 3<<markShift | uint32(c3&markKind)
+		k += uint(c3 >> 7)
+		m[k&7] = at + 4<<markShift | uint32(c4&markKind)
+		k += uint(c4 >> 7)
+		m[k&7] = at + 5<<markShift | uint32(c5&markKind)
+		k += uint(c5 >> 7)
+		m[k&7] = at + 6<<markShift | uint32(c6&markKind)
+		k += uint(c6 >> 7)
+		m[k&7] = at + 7<<markShift | uint32(c7&markKind)
+		k += uint(c7 >> 7)
+		n += int(k)
+		at += 8 << markShift
+	}
+	for ; i < len(block); i++ {
+		c := l.class[block[i]]
+		seen |= c
+		marks[n] = at | uint32(c&markKind)
+		n += int(c >> 7)
+		at += 1 << markShift
+	}
+	l.Seen |= Class(seen & classFlags)
+	t.marks = marks[:n]
+	l.done += len(block)
+}
+
+// cut goes through the new marks and ends segments. Only terminators and
+// releases are looked at; their places are gathered first, without a branch.
+func (l *Lexer) cut() {
+	t := l.text
+	fresh := t.marks[l.scanned:]
+	if cap(l.stops) < len(fresh)+1 {
+		l.stops = make([]uint32, len(fresh)+1, len(fresh)+len(fresh)/4+1)
+	}
+	stops := l.stops[:len(fresh)+1]
+	n := 0
+	for i, m := range fresh {
+		stops[n] = uint32(i)
+		n += int((m&3 - 1) >> 31) // kindTerminator and kindRelease have the low bits 00
+	}
+	if l.escaped > 0 {
+		if len(fresh) > 0 && fresh[0]>>markShift == l.escaped-1 {
+			n = l.strike(fresh, stops[:n], 0)
+		}
+		if int(l.escaped) <= l.done {
+			l.escaped = 0
+		}
+	}
+	base := uint32(l.scanned)
+	for k := 0; k < n; k++ {
+		i := stops[k]
+		m := fresh[i]
+		switch m & markKind {
+		case kindTerminator:
+			l.end(m>>markShift, base+i)
+		case kindRelease:
+			l.released = true
+			if off := m >> markShift; int(i)+1 < len(fresh) && fresh[i+1]>>markShift == off+1 {
+				fresh[i+1] = fresh[i+1]&^markKind | kindStruck
+				if k+1 < n && stops[k+1] == i+1 {
+					k++
+				}
+			} else if int(off)+1 == l.done {
+				l.escaped = off + 2
+			}
+			fresh[i] = m&^markKind | kindStruck
+		}
+	}
+	l.scanned = len(t.marks)
+}
+
+// kindStruck is a mark that counts no more: a release, or what it released.
+const kindStruck = 7
+
+// strike takes mark i out and gives the number of stops that are left.
+func (l *Lexer) strike(fresh, stops []uint32, i uint32) int {
+	fresh[i] = fresh[i]&^markKind | kindStruck
+	if len(stops) > 0 && stops[0] == i {
+		return copy(stops, stops[1:])
+	}
+	return len(stops)
+}
+
+// end completes the segment that the terminator at to, mark last, ends.
+func (l *Lexer) end(to, last uint32) {
+	t := l.text
+	from := l.from
+	for from < to && blank[t.raw[from]] {
+		from++
+	}
+	if from == to {
+		if l.Empties++; l.Empties == 1 {
+			l.Stray = t.base + int64(to)
+		}
+	} else {
+		marks := last - l.first
+		if l.released {
+			marks = compact(t.marks[l.first:last])
+		}
+		l.Segments = append(l.Segments, Segment{
+			text: t, from: from, to: to, first: l.first, marks: marks, released: l.released,
+		})
+	}
+	l.from, l.first, l.released = to+1, last+1, false
+}
+
+// compact closes the gaps of struck marks.
+func compact(marks []uint32) uint32 {
+	n := 0
+	for _, m := range marks {
+		if m&markKind != kindStruck {
+			marks[n] = m
+			n++
+		}
+	}
+	return uint32(n)
+}
+
+// blank are the bytes that may stand between segments.
+// QUIRK: blanks, tabs and NUL behind a terminator carry no data.
+var blank = [256]bool{'\r': true, '\n': true, ' ': true, '\t': true, 0: true}
+
+// Blank reports whether b may stand between segments and before the first one.
+func Blank(b byte) bool { return blank[b] }
+
+// End says that the text ends with the window. A segment without terminator is
+// appended, blanks behind it left out, and reported; dangling reports a release
+// character with nothing behind it.
+func (l *Lexer) End() (open, dangling bool) {
+	t := l.text
+	to := uint32(len(t.raw))
+	dangling = l.escaped > 0
+	for to > l.from && blank[t.raw[to-1]] {
+		to--
+	}
+	for l.from < to && blank[t.raw[l.from]] {
+		l.from++
+	}
+	if l.from == to {
+		return false, dangling
+	}
+	for len(t.marks) > int(l.first) && t.marks[len(t.marks)-1]>>markShift >= to {
+		t.marks = t.marks[:len(t.marks)-1]
+	}
+	marks := uint32(len(t.marks)) - l.first
+	if l.released {
+		marks = compact(t.marks[l.first:])
+	}
+	l.Segments = append(l.Segments, Segment{
+		text: t, from: l.from, to: to, first: l.first, marks: marks, released: l.released, open: true,
+	})
+	l.from, l.first = to, uint32(len(t.marks))
+	return true, dangling
+}
+
+// Drop forgets the first n segments and gives the number of bytes at the front
+// of the window that nothing needs any more. All offsets count from there
+// afterwards, so the next Window must start that much later.
+func (l *Lexer) Drop(n int) int {
+	t := l.text
+	by, first := l.from, l.first
+	if n < len(l.Segments) {
+		by, first = l.Segments[n].from, l.Segments[n].first
+	}
+	l.Segments = l.Segments[:copy(l.Segments, l.Segments[n:])]
+	t.marks = t.marks[:copy(t.marks, t.marks[first:])]
+	for i := range t.marks {
+		t.marks[i] -= by << markShift
+	}
+	for i := range l.Segments {
+		s := &l.Segments[i]
+		s.from, s.to, s.first = s.from-by, s.to-by, s.first-first
+	}
+	l.from, l.first, l.done, l.scanned = l.from-by, l.first-first, l.done-int(by), l.scanned-int(first)
+	if l.escaped > 0 {
+		l.escaped -= by
+	}
+	t.raw, t.base = t.raw[by:], t.base+int64(by)
+	return int(by)
+}
