@@ -1,0 +1,194 @@
+package dedup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Kinds of drift.
+const (
+	KindTransport   = "transport"
+	KindInterchange = "interchange"
+	KindDocument    = "document"
+)
+
+// Alert is a drift put before an operator (design §8).
+type Alert struct {
+	Partner    string          `json:"partner"`
+	ID         uuid.UUID       `json:"alert_id"`
+	Kind       string          `json:"kind"`
+	MessageID  string          `json:"message_id"`
+	Epoch      int32           `json:"-"`
+	State      string          `json:"state"` // open, in_review, awaiting_approval, resolved, auto_resolved
+	Class      string          `json:"class"`
+	Severity   string          `json:"severity"`
+	Headline   string          `json:"headline"`
+	Original   []byte          `json:"-"`
+	Digests    [][]byte        `json:"-"`
+	Documents  []string        `json:"documents,omitempty"` // kind document: the numbers held
+	Proposal   string          `json:"proposal,omitempty"`  // a setting the evidence speaks for
+	Reason     string          `json:"reason,omitempty"`    // why it was closed
+	Receptions int             `json:"receptions"`
+	Opened     time.Time       `json:"opened_at"`
+	Updated    time.Time       `json:"updated_at"`
+	Test       bool            `json:"test,omitempty"`
+	Detail     json.RawMessage `json:"-"`
+}
+
+// QueueAlert opens an alert.
+func QueueAlert(b *pgx.Batch, a *Alert) {
+	detail := a.Detail
+	if detail == nil {
+		detail = json.RawMessage("{}")
+	}
+	docs := a.Documents
+	if docs == nil {
+		docs = []string{}
+	}
+	b.Queue(`
+		insert into drift_alert (partner_id, alert_id, kind, message_id, epoch, state, class, severity, headline,
+			original_sha256, digests, documents, proposal, reason, test, detail)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		a.Partner, a.ID, a.Kind, a.MessageID, a.Epoch, a.State, a.Class, a.Severity, a.Headline,
+		a.Original, a.Digests, docs, a.Proposal, a.Reason, a.Test, detail)
+}
+
+// QueueAlertReception counts a further reception of a known drift. The key's row
+// must be locked.
+func QueueAlertReception(b *pgx.Batch, partner string, alert uuid.UUID) {
+	b.Queue(`update drift_alert set receptions = receptions + 1, updated_at = now() where partner_id = $1 and alert_id = $2`, partner, alert)
+}
+
+// QueueAlertDigest adds a third digest to an alert that is not closed: it is
+// open again, with the worse severity of the two.
+func QueueAlertDigest(b *pgx.Batch, partner string, alert uuid.UUID, digest []byte, class, severity, headline, proposal string) {
+	b.Queue(`
+		update drift_alert set digests = array_append(digests, $3), receptions = receptions + 1, updated_at = now(), state = 'open',
+			class = $4, headline = $6, proposal = case when $7 = '' then proposal else $7 end,
+			severity = case when array_position(array['info','low','medium','high','critical'], $5) > array_position(array['info','low','medium','high','critical'], severity)
+				then $5 else severity end
+		where partner_id = $1 and alert_id = $2`, partner, alert, digest, class, severity, headline, proposal)
+}
+
+// QueueAlertClose resolves an alert with a reason.
+func QueueAlertClose(b *pgx.Batch, partner string, alert uuid.UUID, state, reason string) {
+	b.Queue(`update drift_alert set state = $3, reason = $4, updated_at = now() where partner_id = $1 and alert_id = $2`, partner, alert, state, reason)
+}
+
+// QueueCopy keeps the content without number and date of a drifted document, for
+// the finding possible_copy.
+func QueueCopy(b *pgx.Batch, partner string, alert uuid.UUID, contents [][]byte) {
+	b.Queue(`
+		insert into drift_copy (partner_id, content, alert_id)
+		select $1, c, $2 from unnest($3::bytea[]) as c on conflict do nothing`, partner, alert, contents)
+}
+
+// ErrNoAlert: no such alert.
+var ErrNoAlert = errors.New("no such drift alert")
+
+// Alerts reads drift alerts.
+type Alerts struct {
+	Pool *pgxpool.Pool
+}
+
+const alertColumns = `partner_id, alert_id, kind, message_id, epoch, state, class, severity, headline,
+	original_sha256, digests, documents, proposal, reason, receptions, opened_at, updated_at, test, detail`
+
+func scanAlert(row pgx.CollectableRow) (*Alert, error) {
+	var a Alert
+	err := row.Scan(&a.Partner, &a.ID, &a.Kind, &a.MessageID, &a.Epoch, &a.State, &a.Class, &a.Severity, &a.Headline,
+		&a.Original, &a.Digests, &a.Documents, &a.Proposal, &a.Reason, &a.Receptions, &a.Opened, &a.Updated, &a.Test, &a.Detail)
+	return &a, err
+}
+
+// AlertFilter narrows List; empty fields do not.
+type AlertFilter struct {
+	Partner, State, Kind, Class, Severity, MessageID string
+	Before                                           uuid.UUID // cursor: alerts opened before this one
+	Limit                                            int
+}
+
+// List gives alerts, newest first.
+func (s Alerts) List(ctx context.Context, f AlertFilter) ([]*Alert, error) {
+	rows, err := s.Pool.Query(ctx, `
+		select `+alertColumns+`
+		from drift_alert
+		where ($1 = '' or partner_id = $1) and ($2 = '' or state = $2) and ($3 = '' or kind = $3) and ($4 = '' or class = $4)
+			and ($5 = '' or severity = $5) and ($6 = '' or message_id = $6) and ($7::uuid is null or alert_id < $7)
+		order by alert_id desc limit $8`,
+		f.Partner, f.State, f.Kind, f.Class, f.Severity, f.MessageID, id(f.Before), f.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("list drift alerts: %w", err)
+	}
+	alerts, err := pgx.CollectRows(rows, scanAlert)
+	if err != nil {
+		return nil, fmt.Errorf("list drift alerts: %w", err)
+	}
+	return alerts, nil
+}
+
+// Get gives one alert by its id. partner may be empty.
+func (s Alerts) Get(ctx context.Context, partner string, alert uuid.UUID) (*Alert, error) {
+	rows, err := s.Pool.Query(ctx, `select `+alertColumns+` from drift_alert where ($1 = '' or partner_id = $1) and alert_id = $2`, partner, alert)
+	if err != nil {
+		return nil, fmt.Errorf("get drift alert: %w", err)
+	}
+	a, err := pgx.CollectExactlyOneRow(rows, scanAlert)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNoAlert
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get drift alert: %w", err)
+	}
+	return a, nil
+}
+
+// QueueOpenDrifts reads, for keys under lock, whether a drift is open: alerts by
+// key and digest.
+func QueueOpenDrifts(b *pgx.Batch, refs []Ref, open func(r Ref, a *Alert)) {
+	partners, ids := split(refs)
+	b.Queue(`
+		select a.partner_id, a.alert_id, a.kind, a.message_id, a.epoch, a.state, a.class, a.severity, a.headline,
+			a.original_sha256, a.digests, a.documents, a.proposal, a.reason, a.receptions, a.opened_at, a.updated_at, a.test, a.detail
+		from drift_alert a join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
+			on a.partner_id = k.partner_id collate "C" and a.message_id = k.message_id collate "C"
+		order by a.opened_at, a.alert_id`, partners, ids,
+	).Query(func(rows pgx.Rows) error {
+		defer rows.Close()
+		for rows.Next() {
+			a, err := scanAlert(rows)
+			if err != nil {
+				return err
+			}
+			open(Ref{a.Partner, a.MessageID}, a)
+		}
+		return rows.Err()
+	})
+}
+
+// Copies finds open or refused drifts of the last 90 days whose content, without
+// number and date, is among contents.
+func Copies(ctx context.Context, q interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, partner string, contents [][]byte) (map[[32]byte]uuid.UUID, error) {
+	found := map[[32]byte]uuid.UUID{}
+	rows, err := q.Query(ctx, `
+		select content, alert_id from drift_copy
+		where partner_id = $1 and content = any($2) and opened_at > now() - interval '90 days'`, partner, contents)
+	if err != nil {
+		return nil, fmt.Errorf("look for copies of drifts: %w", err)
+	}
+	var c []byte
+	var a uuid.UUID
+	if _, err := pgx.ForEachRow(rows, []any{&c, &a}, func() error { found[[32]byte(c)] = a; return nil }); err != nil {
+		return nil, fmt.Errorf("look for copies of drifts: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,173 @@
+package dedup
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// GuardRef names a business document of a partner, whatever interchange brings
+// it: see documents.Document.GuardKey.
+type GuardRef struct {
+	Partner string
+	Key     [32]byte
+}
+
+// Compare orders guard keys as the database does.
+func (g GuardRef) Compare(o GuardRef) int {
+	return cmp.Or(cmp.Compare(g.Partner, o.Partner), bytes.Compare(g.Key[:], o.Key[:]))
+}
+
+// Guard is a row of document_key: every content posted under the document's
+// identity, with the document that holds it.
+type Guard struct {
+	GuardRef
+	Contents  [][32]byte
+	Documents []uuid.UUID // beside Contents
+	MessageID string
+	Stamp     string // interchange date and reference of the newest revision
+	Imported  bool   // known from a former gateway by number alone
+	PurgeOn   time.Time
+
+	dirty bool
+}
+
+// Find gives the document that holds this content.
+func (g *Guard) Find(content [32]byte) (uuid.UUID, bool) {
+	if i := slices.Index(g.Contents, content); i >= 0 {
+		return g.Documents[i], true
+	}
+	return uuid.Nil, false
+}
+
+// Latest is the document posted last under this identity.
+func (g *Guard) Latest() uuid.UUID { return g.Documents[len(g.Documents)-1] }
+
+// Post adds a further content or revision.
+func (g *Guard) Post(content [32]byte, document uuid.UUID, stamp string) {
+	g.Contents, g.Documents = append(g.Contents, content), append(g.Documents, document)
+	g.Stamp = max(g.Stamp, stamp)
+	g.dirty = true
+}
+
+// guardBatch bounds the parameters of one guard statement; the statements
+// follow each other in the one order.
+const guardBatch = 20_000
+
+// QueueGuards claims guard keys, sorted and without repeats, each with its first
+// content. inserted is called with every key that was free.
+func QueueGuards(b *pgx.Batch, guards []*Guard, inserted func(GuardRef)) {
+	for part := range slices.Chunk(guards, guardBatch) {
+		n := len(part)
+		partner, messageID, stamp := make([]string, n), make([]string, n), make([]string, n)
+		key, contents := make([][]byte, n), make([][]byte, n)
+		document, purgeOn := make([]uuid.UUID, n), make([]time.Time, n)
+		for i, g := range part {
+			partner[i], messageID[i], stamp[i], purgeOn[i] = g.Partner, g.MessageID, g.Stamp, g.PurgeOn
+			key[i], contents[i], document[i] = g.Key[:], g.Contents[0][:], g.Documents[0]
+		}
+		b.Queue(`
+			insert into document_key (partner_id, document_key, contents, document_ids, message_id, stamp, purge_on)
+			select partner_id, document_key, contents, array[document_id], message_id, stamp, purge_on
+			from unnest($1::text[], $2::bytea[], $3::bytea[], $4::uuid[], $5::text[], $6::text[], $7::date[])
+				as g (partner_id, document_key, contents, document_id, message_id, stamp, purge_on)
+			order by partner_id collate "C", document_key
+			on conflict do nothing
+			returning partner_id, document_key`, partner, key, contents, document, messageID, stamp, purgeOn,
+		).Query(func(rows pgx.Rows) error {
+			defer rows.Close()
+			var r GuardRef
+			var k []byte
+			for rows.Next() {
+				if err := rows.Scan(&r.Partner, &k); err != nil {
+					return err
+				}
+				r.Key = [32]byte(k)
+				inserted(r)
+			}
+			return rows.Err()
+		})
+	}
+}
+
+// QueueGuardLock locks existing guard rows, sorted. QueueGuardRead, in a
+// following statement, says what they hold.
+func QueueGuardLock(b *pgx.Batch, refs []GuardRef) {
+	for part := range slices.Chunk(refs, guardBatch) {
+		partner, key := splitGuards(part)
+		b.Queue(`
+			select g.partner_id from document_key g
+			join unnest($1::text[], $2::bytea[]) as k (partner_id, document_key)
+				on g.partner_id = k.partner_id collate "C" and g.document_key = k.document_key
+			order by g.partner_id, g.document_key
+			for update of g`, partner, key)
+	}
+}
+
+// QueueGuardRead reads guard rows into guards.
+func QueueGuardRead(b *pgx.Batch, refs []GuardRef, guards map[GuardRef]*Guard) {
+	for part := range slices.Chunk(refs, guardBatch) {
+		partner, key := splitGuards(part)
+		b.Queue(`
+			select g.partner_id, g.document_key, g.contents, g.document_ids, coalesce(g.message_id, ''), g.stamp, g.imported, g.purge_on
+			from document_key g
+			join unnest($1::text[], $2::bytea[]) as k (partner_id, document_key)
+				on g.partner_id = k.partner_id collate "C" and g.document_key = k.document_key`, partner, key,
+		).Query(func(rows pgx.Rows) error {
+			defer rows.Close()
+			for rows.Next() {
+				var g Guard
+				var key, contents []byte
+				if err := rows.Scan(&g.Partner, &key, &contents, &g.Documents, &g.MessageID, &g.Stamp, &g.Imported, &g.PurgeOn); err != nil {
+					return err
+				}
+				g.Key = [32]byte(key)
+				for c := range slices.Chunk(contents, 32) {
+					g.Contents = append(g.Contents, [32]byte(c))
+				}
+				guards[g.GuardRef] = &g
+			}
+			return rows.Err()
+		})
+	}
+}
+
+// QueueGuardChanges writes contents added to existing guards.
+func QueueGuardChanges(b *pgx.Batch, guards []*Guard) {
+	for _, g := range guards {
+		if !g.dirty {
+			continue
+		}
+		var contents []byte
+		for _, c := range g.Contents {
+			contents = append(contents, c[:]...)
+		}
+		b.Queue(`
+			update document_key set contents = $3, document_ids = $4, stamp = $5, purge_on = greatest(purge_on, $6)
+			where partner_id = $1 and document_key = $2`,
+			g.Partner, g.Key[:], contents, g.Documents, g.Stamp, g.PurgeOn)
+	}
+}
+
+// QueueGuardDelete removes guards claimed in this transaction whose messages end
+// refused or dead: no guard key without its document.
+func QueueGuardDelete(b *pgx.Batch, refs []GuardRef) {
+	for part := range slices.Chunk(refs, guardBatch) {
+		partner, key := splitGuards(part)
+		b.Queue(`
+			delete from document_key g using unnest($1::text[], $2::bytea[]) as k (partner_id, document_key)
+			where g.partner_id = k.partner_id collate "C" and g.document_key = k.document_key`, partner, key)
+	}
+}
+
+func splitGuards(refs []GuardRef) (partners []string, keys [][]byte) {
+	partners, keys = make([]string, len(refs)), make([][]byte, len(refs))
+	for i := range refs {
+		partners[i], keys[i] = refs[i].Partner, refs[i].Key[:]
+	}
+	return partners, keys
+}

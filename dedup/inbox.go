@@ -1,0 +1,205 @@
+package dedup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Kind tells transport keys from interchange keys.
+type Kind int16
+
+// The two levels of keys.
+const (
+	Transport   Kind = 1
+	Interchange Kind = 2
+)
+
+// Ref names a key: the owner and the key string.
+type Ref struct {
+	Partner, ID string
+}
+
+// Compare orders refs as the database does: both columns are collate "C".
+func (r Ref) Compare(o Ref) int {
+	return cmp.Or(strings.Compare(r.Partner, o.Partner), strings.Compare(r.ID, o.ID))
+}
+
+// SortRefs sorts and removes repeats: the one lock order.
+func SortRefs(refs []Ref) []Ref {
+	slices.SortFunc(refs, Ref.Compare)
+	return slices.Compact(refs)
+}
+
+// Hold bits say what forbids purging a key.
+const (
+	HoldDrift   int16 = 1
+	HoldMessage int16 = 2
+	HoldPending int16 = 4
+	HoldDead    int16 = 8
+)
+
+// Stored points at bytes kept by the journal, and the month they are purged in.
+type Stored struct {
+	ID    uuid.UUID
+	Month time.Time
+}
+
+// Key is an inbox row with all its variants.
+type Key struct {
+	Ref
+	Kind    Kind
+	Epoch   int32
+	FirstAt time.Time
+	LastAt  time.Time
+	PurgeOn time.Time
+	Carried []Ref // transport keys: the interchanges carried under it
+	// Variants in order of arrival; the first stands in the inbox row itself.
+	Variants []*Variant
+	current  *Variant
+
+	dirty bool
+}
+
+// Variant is one digest seen under a key.
+type Variant struct {
+	SHA256         [32]byte
+	NoDigest       bool // imported without one
+	Content        [32]byte
+	ContentVersion int16
+	State          State
+	Epoch          int32
+	ViaPurge       bool  // quarantined by row I1
+	Answer         int16 // gateway.Answer
+	Messages       []MessageState
+	DeliveryID     uuid.UUID
+	Payload        Stored
+	Offset, Length int64 // of the interchange in that payload
+	Ack            Stored
+	AlertID        uuid.UUID // zero: none
+
+	fresh, dirty bool
+}
+
+// Current is the variant that stands for the key now.
+func (k *Key) Current() *Variant {
+	if k.current != nil {
+		return k.current
+	}
+	if len(k.Variants) > 0 {
+		return k.Variants[0]
+	}
+	return nil
+}
+
+// SetCurrent makes v the current variant.
+func (k *Key) SetCurrent(v *Variant) {
+	if k.Current() != v {
+		k.current, k.dirty = v, true
+	}
+}
+
+// Find gives the variant with digest d in any epoch.
+func (k *Key) Find(d [32]byte) *Variant {
+	for _, v := range k.Variants {
+		if !v.NoDigest && v.SHA256 == d {
+			return v
+		}
+	}
+	return nil
+}
+
+// Imported gives a variant known from a former gateway whose digest is not yet
+// known.
+func (k *Key) Imported() *Variant {
+	for _, v := range k.Variants {
+		if v.NoDigest {
+			return v
+		}
+	}
+	return nil
+}
+
+// Add appends a new variant.
+func (k *Key) Add(v *Variant) *Variant {
+	v.fresh = true
+	k.Variants = append(k.Variants, v)
+	k.dirty = true
+	return v
+}
+
+// Touch marks v for writing.
+func (k *Key) Touch(v *Variant) { v.dirty, k.dirty = true, true }
+
+// NextEpoch begins a new epoch with v in it.
+func (k *Key) NextEpoch(v *Variant) {
+	k.Epoch++
+	v.Epoch = k.Epoch
+	k.SetCurrent(v)
+	k.dirty = true
+}
+
+// Carry notes that the interchange r came under this transport key.
+func (k *Key) Carry(r Ref) {
+	if !slices.Contains(k.Carried, r) {
+		k.Carried = append(k.Carried, r)
+		k.dirty = true
+	}
+}
+
+// Hold derives what forbids purging the key.
+func (k *Key) Hold() int16 {
+	var h int16
+	for _, v := range k.Variants {
+		if v.State == Quarantined {
+			h |= HoldDrift
+		}
+		if v.State == Superseded {
+			continue
+		}
+		for i := range v.Messages {
+			switch v.Messages[i].Fate {
+			case Held:
+				h |= HoldMessage
+			case Pending:
+				h |= HoldPending
+			case DeadMsg, DeadWithOne:
+				h |= HoldDead
+			}
+		}
+	}
+	return h
+}
+
+// Had reports what became of message sha under the key in any epoch and
+// variant: whether it had its effect.
+func (k *Key) Had(sha [32]byte) bool {
+	for _, v := range k.Variants {
+		for i := range v.Messages {
+			if v.Messages[i].SHA256 == sha && v.Messages[i].Fate.Effective() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Attempts is how often the handler of message sha has failed under the key in
+// its current epoch.
+func (k *Key) Attempts(sha [32]byte) uint8 {
+	var n uint8
+	for _, v := range k.Variants {
+		if v.Epoch != k.Epoch {
+			continue
+		}
+		for i := range v.Messages {
+			if v.Messages[i].SHA256 == sha && v.Messages[i].Fate.IsDead() {
+				n = max(n, v.Messages[i].Attempts)
+			}
+		}
+	}
+	return n
+}

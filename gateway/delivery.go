@@ -1,0 +1,171 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/partners"
+)
+
+// Delivery is one arrival of a message over a transport; a retry is another
+// delivery of the same message. The transport has authenticated the partner,
+// decrypted, verified and decompressed before it makes one.
+type Delivery struct {
+	Transport string            // http, as2, as4
+	Partner   *partners.Partner // the authenticated one
+	// TransportID is the transport key (dedup.TransportKey), "" if the sender
+	// gave no id.
+	TransportID string
+	Payload     *edi.Payload
+	SHA256      [32]byte // of the payload: dedup.PartsDigest
+	Received    time.Time
+	Remote      string // address, for the journal
+	Filename    string // a label, never a path
+
+	// Fault is set where the delivery could not be opened under a known name: it
+	// is refused and journalled, and no key is made.
+	Fault *Rejection
+
+	// Render makes the answer's bytes before they are committed.
+	Render func(*Receipt) (Rendered, error)
+	// WithAcknowledgement: functional acknowledgements travel in the answer.
+	WithAcknowledgement bool
+}
+
+// Rendered is an answer as it leaves.
+type Rendered struct {
+	Status      int
+	ContentType string
+	Body        []byte
+}
+
+// Receipt is our stored promise for one delivery.
+type Receipt struct {
+	Partner   string
+	MessageID string // the transport key, else the interchange key, else sha256: of the payload
+	SHA256    [32]byte
+	Answer    Answer // over all items, as Overall
+	Items     []Item
+
+	// What the delivery itself was: for the response header, metrics and log.
+	Verdict    Verdict // "mixed" if the interchanges disagree
+	Repeat     bool    // a stored answer is given again
+	Delivery   uuid.UUID
+	Rendered   Rendered
+	Keys       []string
+	Rules      []string // rows of the outcome table
+	AlertID    uuid.UUID
+	Committed  bool // by this delivery; false for answers from what was stored
+	Dispatched int  // documents posted
+}
+
+// Mixed is the verdict of a delivery whose interchanges have several.
+const Mixed Verdict = "mixed"
+
+// Item is one interchange's part of a receipt. JSON is InterchangeReceipt,
+// stored and given again byte for byte.
+type Item struct {
+	Answer Answer
+	JSON   json.RawMessage
+}
+
+// InterchangeReceipt is what a receipt says of one interchange.
+type InterchangeReceipt struct {
+	Syntax           string                     `json:"syntax,omitempty"`
+	MessageID        string                     `json:"message_id,omitempty"`
+	Verdict          Verdict                    `json:"verdict"`
+	Outcome          string                     `json:"outcome"`
+	Problem          string                     `json:"problem,omitempty"`
+	Detail           string                     `json:"detail,omitempty"`
+	PayloadSHA256    string                     `json:"payload_sha256,omitempty"`
+	ContentSHA256    string                     `json:"content_sha256,omitempty"`
+	Alert            string                     `json:"alert_id,omitempty"`
+	Documents        []DocumentReceipt          `json:"documents,omitempty"`
+	DocumentsOmitted int                        `json:"documents_omitted,omitempty"`
+	DocumentsAt      string                     `json:"documents_at,omitempty"`
+	Acknowledgement  *FunctionalAcknowledgement `json:"acknowledgement,omitempty"`
+	Findings         []Finding                  `json:"findings,omitempty"`
+	FindingsOmitted  int                        `json:"findings_omitted,omitempty"`
+}
+
+// DocumentReceipt names a document of an interchange.
+type DocumentReceipt struct {
+	Type     string     `json:"type"`
+	Number   string     `json:"number"`
+	Document *uuid.UUID `json:"document_id,omitempty"`
+	State    string     `json:"state"` // posted, absorbed, held, refused, dead
+}
+
+// FunctionalAcknowledgement is a CONTRL, or TA1 and 997, as text; content that
+// is no UTF-8 goes as base64.
+type FunctionalAcknowledgement struct {
+	Type    string `json:"type"`
+	Content string `json:"content,omitempty"`
+	Base64  []byte `json:"content_base64,omitempty"`
+}
+
+// Finding is an edi.Error in a receipt.
+type Finding struct {
+	Severity string        `json:"severity"`
+	Code     string        `json:"code"`
+	Standard string        `json:"standard,omitempty"`
+	Message  string        `json:"message"`
+	Location *edi.Location `json:"location,omitempty"`
+}
+
+// FindingOf makes a finding of an error in the text.
+func FindingOf(e *edi.Error) Finding {
+	f := Finding{Severity: e.Severity.String(), Code: e.Code, Standard: e.Standard, Message: e.Text}
+	if e.Location != (edi.Location{}) {
+		l := e.Location
+		f.Location = &l
+	}
+	return f
+}
+
+// Rejection says that the sender has to change something. Anything else that
+// goes wrong is a failure, and ours.
+type Rejection struct {
+	Answer Answer
+	Reason string // stable, for metrics and the journal
+	Detail string // for the partner
+}
+
+// Error gives the reason with its detail.
+func (r *Rejection) Error() string { return fmt.Sprintf("%s: %s", r.Reason, r.Detail) }
+
+// ErrBusy: the first copy of a known id is still running past the wait. The
+// partner is told to come again (409 or 503).
+var ErrBusy = errors.New("the first copy of this message is still being processed")
+
+// Format is one EDI syntax. Formats are values in a visible list; the gateway
+// knows none by name.
+type Format struct {
+	Name string
+	// Leads reports whether head begins with this syntax's first service segment.
+	Leads func(head []byte) bool
+	// Split reads envelope and bounds of the interchange at from, and the digest
+	// of its bytes: cheap. An *edi.Error means that no envelope can be read; the
+	// interchange returned then says how many bytes to leave behind.
+	Split func(p *edi.Payload, from int64, o Reading) (*edi.Interchange, error)
+	// Scan reads all of it: messages, content digest, errors; visit gets each
+	// message parsed.
+	Scan func(p *edi.Payload, ic *edi.Interchange, o Reading, visit func(i int, b *edi.Body) error) error
+	// Acknowledge writes the functional acknowledgement.
+	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error)
+	// AcknowledgementType is the name of what Acknowledge writes.
+	AcknowledgementType string
+	// NeverAcknowledged are types that are acknowledgements themselves.
+	NeverAcknowledged []string
+}
+
+// Reading is what a partner's settings change about how text is read.
+type Reading struct {
+	UnreliableMessageReferences bool
+	DefaultCharset              string
+}

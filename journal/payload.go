@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// ChunkSize is the size of a stored chunk of a payload, in bytes.
+const ChunkSize = 1 << 20
+
+// Execer is what WritePayload needs of a transaction.
+type Execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+const insertChunk = `insert into payload (partner_id, payload_id, seq, purge_month, body) values ($1, $2, $3, $4, $5)`
+
+// QueuePayload queues a payload that is in memory, in chunks.
+func QueuePayload(b *pgx.Batch, partner string, payload uuid.UUID, month time.Time, body []byte) {
+	for seq := 0; seq == 0 || len(body) > 0; seq++ {
+		n := min(len(body), ChunkSize)
+		b.Queue(insertChunk, partner, payload, seq, month, body[:n])
+		body = body[n:]
+	}
+}
+
+// WritePayload writes a spooled payload chunk by chunk in tx, holding one chunk
+// in memory.
+func WritePayload(ctx context.Context, tx Execer, partner string, payload uuid.UUID, month time.Time, p *edi.Payload) error {
+	buf := make([]byte, ChunkSize)
+	for seq, off := 0, int64(0); off < p.Size(); seq++ {
+		n := min(int64(ChunkSize), p.Size()-off)
+		if _, err := io.ReadFull(p.Reader(off, n), buf[:n]); err != nil {
+			return fmt.Errorf("read spool: %w", err)
+		}
+		if _, err := tx.Exec(ctx, insertChunk, partner, payload, seq, month, buf[:n]); err != nil {
+			return fmt.Errorf("store payload: %w", err)
+		}
+		off += n
+	}
+	return nil
+}
+
+// ErrPurged: the payload or acknowledgement is no longer kept.
+var ErrPurged = errors.New("no longer kept: its retention has passed")
+
+// Rower is a pool, a connection or a transaction.
+type Rower interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// ReadPayload gives length bytes from offset of a stored payload; the month
+// makes the look-up prune. ErrPurged if it is gone.
+func ReadPayload(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time, offset, length int64) ([]byte, error) {
+	first, last := offset/ChunkSize, (offset+max(length, 1)-1)/ChunkSize
+	rows, err := q.Query(ctx, `
+		select body from payload
+		where partner_id = $1 and payload_id = $2 and purge_month = $3 and seq between $4 and $5
+		order by seq`, partner, payload, month, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("read payload: %w", err)
+	}
+	body := make([]byte, 0, length)
+	skip, n := offset-first*ChunkSize, 0
+	var chunk []byte
+	_, err = pgx.ForEachRow(rows, []any{&chunk}, func() error {
+		n++
+		part := chunk
+		if skip > 0 {
+			part, skip = part[min(skip, int64(len(part))):], 0
+		}
+		body = append(body, part[:min(int64(len(part)), length-int64(len(body)))]...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read payload: %w", err)
+	}
+	if n == 0 || int64(len(body)) < length {
+		return nil, ErrPurged
+	}
+	return body, nil
+}
+
+func madeMeanwhile(err error) bool {
+	var pg *pgconn.PgError
+	// 42P07 duplicate_table, 23505 on pg_class or pg_type, 42P17 when another
+	// process made an overlapping one, 23514 when rows of that month stand in the
+	// default partition.
+	return errors.As(err, &pg) && (pg.Code == "42P07" || pg.Code == "23505" || pg.Code == "42P17" || pg.Code == "23514")
+}
