@@ -155,11 +155,19 @@ func usualPlaces() []string {
 		}
 		dirs = append(dirs, found...)
 	}
-	return slices.DeleteFunc(dirs, func(dir string) bool {
-		_, noServer := os.Stat(filepath.Join(dir, "postgres"))
-		_, noInit := os.Stat(filepath.Join(dir, "initdb"))
-		return noServer != nil || noInit != nil
-	})
+	var real []string
+	for _, dir := range dirs {
+		// A link in /usr/local/bin leads to the folder that has pg_dump too.
+		server, err := filepath.EvalSymlinks(filepath.Join(dir, "postgres"))
+		if err != nil {
+			continue // no PostgreSQL here
+		}
+		dir = filepath.Dir(server)
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil && !slices.Contains(real, dir) {
+			real = append(real, dir)
+		}
+	}
+	return real
 }
 
 // majorOf asks the binary itself: `postgres (PostgreSQL) 15.18 (Debian …)`.

@@ -47,7 +47,6 @@ func settings(opts Options) []string {
 			"synchronous_commit": "off",
 			"max_connections":    "200",
 			"autovacuum":         "off",
-			"shared_buffers":     "64MB",
 		})
 	}
 	maps.Copy(s, opts.Settings)

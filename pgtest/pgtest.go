@@ -14,7 +14,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return createDatabase(t, srv.url, srv.template)
+	return createDatabase(t, srv, srv.template)
 }
 
 // EmptyURL makes a database without any table, for tests of migrations.
@@ -49,7 +48,7 @@ func EmptyURL(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return createDatabase(t, srv.url, "template0")
+	return createDatabase(t, srv, "template0")
 }
 
 // Pool opens a pool on any database, as New does, and closes it with t.
@@ -71,29 +70,28 @@ func Pool(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-func createDatabase(t testing.TB, server, template string) string {
+func createDatabase(t testing.TB, srv server, template string) string {
 	t.Helper()
 	name := databaseName(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	create := fmt.Sprintf(`create database %s template %s`, quote(name), quote(template))
-	if err := execute(ctx, server, create); err != nil {
+	create := fmt.Sprintf(`create database %s template %s strategy %s`, quote(name), quote(template), srv.strategy)
+	if err := execute(ctx, srv.url, create); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		// force: a connection that the test left open is its own affair.
-		if err := execute(ctx, server, `drop database `+quote(name)+` with (force)`); err != nil {
+		if err := execute(ctx, srv.url, `drop database `+quote(name)+` with (force)`); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
-	u, err := url.Parse(server)
+	u, err := withDatabase(srv.url, name)
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	u.Path = "/" + name
-	return u.String()
+	return u
 }
 
 // databaseName shows in pg_stat_activity which test it is. PostgreSQL cuts

@@ -26,6 +26,7 @@ import (
 type server struct {
 	url      string // of a database that is not the template
 	template string // a migrated database that nobody connects to
+	strategy string // of create database: file_copy is twice as fast where nothing is flushed
 }
 
 // shared is the server of this process.
@@ -35,7 +36,7 @@ var shared = sync.OnceValues(func() (server, error) {
 	if given := os.Getenv("EDIGW_TEST_DATABASE_URL"); given != "" {
 		return onExisting(ctx, given)
 	}
-	dir, err := copyOfCluster(ctx)
+	dir, err := copyOfCluster(ctx, memory())
 	if err != nil {
 		return server{}, fmt.Errorf("pgtest: %w", err)
 	}
@@ -47,7 +48,7 @@ var shared = sync.OnceValues(func() (server, error) {
 		return server{}, fmt.Errorf("pgtest: %w", err)
 	}
 	url, err := withDatabase(pg.URL(), "postgres")
-	return server{url: url, template: embeddedpg.Database}, err
+	return server{url: url, template: embeddedpg.Database, strategy: "file_copy"}, err
 })
 
 // Server gives t a server of its own, with every setting of production, that t
@@ -56,7 +57,7 @@ func Server(t testing.TB) (pg *embeddedpg.Server, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	dir, err := copyOfCluster(ctx)
+	dir, err := copyOfCluster(ctx, os.TempDir())
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
@@ -87,7 +88,7 @@ func Stop(t testing.TB, pg *embeddedpg.Server) {
 // also when we are root: t.TempDir is closed to others.
 func Dir(t testing.TB) string {
 	t.Helper()
-	root, err := base()
+	root, err := base(os.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +104,24 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// base is the folder of all test servers of this user.
-func base() (string, error) {
-	dir := filepath.Join(os.TempDir(), "edigw-pgtest-"+strconv.Itoa(os.Geteuid()))
+// base is the folder of all test servers of this user, in parent.
+func base(parent string) (string, error) {
+	dir := filepath.Join(parent, "edigw-pgtest-"+strconv.Itoa(os.Geteuid()))
 	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	return dir, nil
+}
+
+// memory is a folder for what need not outlive the tests. A database is 300
+// files, which a disk's file system makes ten times slower than tmpfs.
+func memory() string {
+	const dir, needed = "/dev/shm", 2 << 30
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil || uint64(st.Bavail)*uint64(st.Bsize) < needed {
+		return os.TempDir() // none, or the 64 MB of a container
+	}
+	return dir
 }
 
 func freshDir(root string) (string, error) {
@@ -120,13 +132,17 @@ func freshDir(root string) (string, error) {
 	return dir, os.Chmod(dir, 0o711)
 }
 
-// copyOfCluster gives a folder with a stopped, migrated cluster.
-func copyOfCluster(ctx context.Context) (string, error) {
-	root, err := base()
+// copyOfCluster gives a folder in parent with a stopped, migrated cluster.
+func copyOfCluster(ctx context.Context, parent string) (string, error) {
+	store, err := base(memory())
 	if err != nil {
 		return "", err
 	}
-	kept, err := keptCluster(ctx, root)
+	kept, err := keptCluster(ctx, store)
+	if err != nil {
+		return "", err
+	}
+	root, err := base(parent)
 	if err != nil {
 		return "", err
 	}
@@ -243,7 +259,7 @@ func onExisting(ctx context.Context, given string) (server, error) {
 	if err := errors.Join(err, conn.Close(ctx)); err != nil {
 		return server{}, fmt.Errorf("pgtest: template on EDIGW_TEST_DATABASE_URL: %w", err)
 	}
-	return server{url: given, template: name}, nil
+	return server{url: given, template: name, strategy: "wal_log"}, nil
 }
 
 func makeTemplate(ctx context.Context, conn *pgx.Conn, given, name string) error {
