@@ -1,7 +1,15 @@
 // Package partners knows who may send: organisations, partners, their
-// identifiers, tokens and policies, applied from YAML. It owns the tables
-// organisation, partner, partner_revision, partner_identifier and
-// partner_token. It knows no HTTP.
+// identifiers, tokens and policies.
+//
+// Reader turns YAML into Specs and reports every fault of a file with its line.
+// Store.Apply brings the database to what the Specs say, counting a revision for
+// each partner that changed; Store.Export writes YAML that changes nothing when
+// it is applied again. Directory is the snapshot the hot path reads without a
+// lock.
+//
+// It owns the tables configuration, organisation, partner, partner_revision,
+// partner_identifier and partner_token. It knows no HTTP, and not who is at the
+// console: the caller writes the audit entry in the transaction it hands in.
 package partners
 
 import (
@@ -29,8 +37,8 @@ type Partner struct {
 // Identifier is one interchange address of a partner or of ours. Qualifier ""
 // matches only an address sent without one.
 type Identifier struct {
-	Qualifier string
-	ID        string
+	Qualifier string `yaml:"qualifier" json:"qualifier"` // 0007, ISA05
+	ID        string `yaml:"id" json:"id"`               // 0004, ISA06; trimmed on the right, case kept
 }
 
 // Policy holds the settings of outcomes.md by their names there.
@@ -56,9 +64,10 @@ type Policy struct {
 
 // KeySettings are the settings that shape an interchange key.
 type KeySettings struct {
-	ControlReference       string
-	KeyIncludesApplication bool
-	Until                  time.Time // the earlier keys are looked up until then
+	ControlReference       string       `json:"control_reference"`
+	KeyIncludesApplication bool         `json:"key_includes_application"`
+	Until                  time.Time    `json:"until"` // the earlier keys are looked up until then
+	Before                 *KeySettings `json:"-"`     // what they were before that, if those keys may still stand
 }
 
 // Retention holds the windows of design §7; days.

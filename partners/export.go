@@ -1,0 +1,52 @@
+package partners
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Write gives specs as YAML, one document each, every key written out so that a
+// later version with other defaults reads the same. Reading it back gives the
+// same specs.
+func Write(specs []Spec) ([]byte, error) {
+	var out bytes.Buffer
+	for i, s := range specs {
+		if i > 0 {
+			out.WriteString("---\n")
+		}
+		var document any
+		switch {
+		case s.Organisation != nil:
+			o := *s.Organisation
+			o.Identifiers = append([]Identifier{}, o.Identifiers...)
+			document = struct {
+				Kind             string `yaml:"kind"`
+				OrganisationSpec `yaml:",inline"`
+			}{"Organisation", o}
+		case s.Partner != nil:
+			document = struct {
+				Kind        string `yaml:"kind"`
+				PartnerSpec `yaml:",inline"`
+			}{"Partner", s.Partner.lists()}
+		default:
+			return nil, fmt.Errorf("spec %d is neither organisation nor partner", i)
+		}
+		text, err := yaml.MarshalWithOptions(document, yaml.IndentSequence(true))
+		if err != nil {
+			return nil, fmt.Errorf("write spec %d: %w", i, err)
+		}
+		out.Write(text)
+	}
+	return out.Bytes(), nil
+}
+
+// lists gives a copy whose empty lists are written as [], not as null.
+func (s PartnerSpec) lists() PartnerSpec {
+	s.Identifiers = append([]Identifier{}, s.Identifiers...)
+	s.SpeaksFor = append([]string{}, s.SpeaksFor...)
+	s.Absorb = append([]string{}, s.Absorb...)
+	s.HTTP.Tokens = append([]TokenSpec{}, s.HTTP.Tokens...)
+	return s
+}

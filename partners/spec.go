@@ -1,0 +1,239 @@
+package partners
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// Spec is one YAML document: an organisation or a partner, complete with its
+// defaults. File and Line say where it was read, for faults found later.
+type Spec struct {
+	Organisation *OrganisationSpec
+	Partner      *PartnerSpec
+	File         string
+	Line         int
+}
+
+// OrganisationSpec is `kind: Organisation`: one of the companies we receive for.
+type OrganisationSpec struct {
+	ID          string       `yaml:"id" json:"id"`
+	Name        string       `yaml:"name" json:"name"`
+	Identifiers []Identifier `yaml:"identifiers" json:"identifiers"`
+}
+
+// PartnerSpec is `kind: Partner`. docs/reference/partners.md explains every key.
+// It is stored as JSON with the same names, and read back over Defaults, so that
+// a key added later has its default in what was stored before.
+type PartnerSpec struct {
+	ID           string       `yaml:"id" json:"id"`
+	Name         string       `yaml:"name" json:"name"`
+	State        string       `yaml:"state" json:"state"`
+	Organisation string       `yaml:"organisation" json:"organisation"`
+	Identifiers  []Identifier `yaml:"identifiers" json:"identifiers"`
+	SpeaksFor    []string     `yaml:"speaks_for" json:"speaks_for"`
+	Types        []string     `yaml:"types" json:"types"`
+
+	Acceptance             string        `yaml:"acceptance" json:"acceptance"`
+	OnDrift                string        `yaml:"on_drift" json:"on_drift"`
+	OnDead                 string        `yaml:"on_dead" json:"on_dead"`
+	DriftAcknowledgement   string        `yaml:"drift_acknowledgement" json:"drift_acknowledgement"`
+	ReceiptAction          int           `yaml:"receipt_action" json:"receipt_action"`
+	AcceptsUCI8            bool          `yaml:"accepts_uci8" json:"accepts_uci8"`
+	Absorb                 []string      `yaml:"absorb" json:"absorb"`
+	Attempts               int           `yaml:"attempts" json:"attempts"`
+	ControlReference       string        `yaml:"control_reference" json:"control_reference"`
+	MessageReference       string        `yaml:"message_reference" json:"message_reference"`
+	TransportID            string        `yaml:"transport_id" json:"transport_id"`
+	KeyIncludesApplication bool          `yaml:"key_includes_application" json:"key_includes_application"`
+	KnownDocument          KnownDocument `yaml:"known_document" json:"known_document"`
+	AcknowledgeBy          string        `yaml:"acknowledge_by" json:"acknowledge_by"`
+
+	Retention RetentionSpec `yaml:"retention" json:"retention"`
+	HTTP      HTTPSpec      `yaml:"http" json:"http"`
+}
+
+// KnownDocument says what other content under a known document number does, by
+// class of document.
+type KnownDocument struct {
+	Invoice  string `yaml:"invoice" json:"invoice"`
+	Despatch string `yaml:"despatch" json:"despatch"`
+}
+
+// RetentionSpec holds the windows of one partner.
+type RetentionSpec struct {
+	DedupWindow      Days `yaml:"dedup_window" json:"dedup_window"`
+	RetryWindow      Days `yaml:"retry_window" json:"retry_window"`
+	ReuseAfter       Days `yaml:"reuse_after" json:"reuse_after"` // 0 is off
+	Payloads         Days `yaml:"payloads" json:"payloads"`
+	Acknowledgements Days `yaml:"acknowledgements" json:"acknowledgements"`
+	Quarantine       Days `yaml:"quarantine" json:"quarantine"`
+	Deliveries       Days `yaml:"deliveries" json:"deliveries"`
+	LegalHold        bool `yaml:"legal_hold" json:"legal_hold"`
+}
+
+// HTTPSpec is what a partner uses on plain HTTP.
+type HTTPSpec struct {
+	Tokens []TokenSpec `yaml:"tokens" json:"tokens"`
+}
+
+// TokenSpec is one token a partner may show. Its text never stands in a
+// configuration: env and file references are digested where they are read.
+type TokenSpec struct {
+	Label   string     `yaml:"label" json:"label"`
+	SHA256  string     `yaml:"sha256" json:"sha256"`                       // of the token's bytes, 64 lower-case hex digits
+	Expires *time.Time `yaml:"expires,omitempty" json:"expires,omitempty"` // first instant it is refused, UTC; nil is never
+}
+
+// Days is a duration in whole days, written 400d; zero is written off.
+type Days int
+
+// String gives "400d" or "off".
+func (d Days) String() string {
+	if d == 0 {
+		return "off"
+	}
+	return strconv.Itoa(int(d)) + "d"
+}
+
+// MarshalText gives what String gives.
+func (d Days) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads what MarshalText gives; 1d to 36500d.
+func (d *Days) UnmarshalText(text []byte) error {
+	s := string(text)
+	if s == "off" {
+		*d = 0
+		return nil
+	}
+	digits, found := strings.CutSuffix(s, "d")
+	n, err := strconv.Atoi(digits)
+	if !found || err != nil || n < 1 || n > 36500 || strconv.Itoa(n) != digits {
+		return fmt.Errorf("%q is not a number of days like 30d", s)
+	}
+	*d = Days(n)
+	return nil
+}
+
+// Duration is d in hours of which a day has 24: windows count in UTC.
+func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
+
+// Defaults is a partner as it is where its YAML says nothing.
+func Defaults() PartnerSpec {
+	return PartnerSpec{
+		State:                "active",
+		Types:                []string{"DESADV", "INVOIC"},
+		Acceptance:           "interchange",
+		OnDrift:              "reject",
+		OnDead:               "hold",
+		DriftAcknowledgement: "none",
+		ReceiptAction:        int(edi.ActionAcknowledged),
+		Attempts:             5,
+		ControlReference:     "unique",
+		MessageReference:     "unique",
+		TransportID:          "unique",
+		KnownDocument:        KnownDocument{Invoice: "hold", Despatch: "note"},
+		AcknowledgeBy:        "response",
+		Retention: RetentionSpec{
+			DedupWindow:      400,
+			RetryWindow:      30,
+			Payloads:         90,
+			Acknowledgements: 90,
+			Quarantine:       180,
+			Deliveries:       400,
+		},
+	}
+}
+
+// normalise makes two specs that mean the same compare equal: lists that are
+// sets are sorted, empty ones are nil.
+func (s *PartnerSpec) normalise() {
+	sortIdentifiers(&s.Identifiers)
+	for _, list := range []*[]string{&s.SpeaksFor, &s.Types, &s.Absorb} {
+		slices.Sort(*list)
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	slices.SortFunc(s.HTTP.Tokens, func(a, b TokenSpec) int { return cmp.Compare(a.Label, b.Label) })
+	if len(s.HTTP.Tokens) == 0 {
+		s.HTTP.Tokens = nil
+	}
+}
+
+func (s *OrganisationSpec) normalise() { sortIdentifiers(&s.Identifiers) }
+
+func sortIdentifiers(ids *[]Identifier) {
+	slices.SortFunc(*ids, func(a, b Identifier) int {
+		return cmp.Or(cmp.Compare(a.Qualifier, b.Qualifier), cmp.Compare(a.ID, b.ID))
+	})
+	if len(*ids) == 0 {
+		*ids = nil
+	}
+}
+
+// partnerSpec reads a stored spec over the defaults.
+func partnerSpec(stored []byte) (PartnerSpec, error) {
+	s := Defaults()
+	if err := json.Unmarshal(stored, &s); err != nil {
+		return s, fmt.Errorf("stored partner: %w", err)
+	}
+	s.normalise()
+	return s, nil
+}
+
+// partner makes the value the gateway works with. earlier is newest first; what
+// ended by now is left out.
+func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeySettings, now time.Time) *Partner {
+	var previous *KeySettings
+	for _, e := range slices.Backward(earlier) {
+		if e.Until.After(now) {
+			previous = &KeySettings{e.ControlReference, e.KeyIncludesApplication, e.Until, previous}
+		}
+	}
+	return &Partner{
+		ID:           s.ID,
+		Name:         s.Name,
+		Active:       s.State == "active",
+		Revision:     revision,
+		Connected:    connected,
+		Organisation: s.Organisation,
+		Identifiers:  s.Identifiers,
+		SpeaksFor:    s.SpeaksFor,
+		Types:        s.Types,
+		Policy: Policy{
+			Acceptance:             s.Acceptance,
+			OnDrift:                s.OnDrift,
+			OnDead:                 s.OnDead,
+			DriftAcknowledgement:   s.DriftAcknowledgement,
+			ReceiptAction:          edi.Action(s.ReceiptAction),
+			AcceptsUCI8:            s.AcceptsUCI8,
+			Absorb:                 s.Absorb,
+			Attempts:               s.Attempts,
+			ControlReference:       s.ControlReference,
+			MessageReference:       s.MessageReference,
+			TransportID:            s.TransportID,
+			ReuseAfter:             s.Retention.ReuseAfter.Duration(),
+			KeyIncludesApplication: s.KeyIncludesApplication,
+			Processing:             "inline",
+			OnKnownDocument:        map[string]string{"invoice": s.KnownDocument.Invoice, "despatch": s.KnownDocument.Despatch},
+			Acknowledge:            s.AcknowledgeBy,
+			Previous:               previous,
+		},
+		Retention: Retention{
+			DedupWindow:      s.Retention.DedupWindow.Duration(),
+			RetryWindow:      s.Retention.RetryWindow.Duration(),
+			Payloads:         s.Retention.Payloads.Duration(),
+			Acknowledgements: s.Retention.Acknowledgements.Duration(),
+			Quarantine:       s.Retention.Quarantine.Duration(),
+			Deliveries:       s.Retention.Deliveries.Duration(),
+			LegalHold:        s.Retention.LegalHold,
+		},
+	}
+}
