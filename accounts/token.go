@@ -1,0 +1,200 @@
+package accounts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// TokenPrefix begins every API token, so that secret scanners know it.
+const TokenPrefix = "edigw_t_"
+
+// ErrNotAuthenticated is wrapped where a token does not prove anybody. The
+// wrapping says why, for the log; whoever showed the token learns only this.
+var ErrNotAuthenticated = errors.New("not authenticated")
+
+// ErrUnknown is wrapped where a token is named that does not exist, or is
+// revoked already.
+var ErrUnknown = errors.New("unknown")
+
+// ErrUnfit is wrapped where a token cannot be made as asked; the text says why.
+var ErrUnfit = errors.New("cannot make this token")
+
+// Identity is who acts.
+type Identity struct {
+	Person  string
+	Role    Role
+	TokenID uuid.UUID // zero if no token was used
+}
+
+// Token is what we keep of an API token: never its text.
+type Token struct {
+	ID       uuid.UUID  `json:"id"`
+	Person   string     `json:"person"`
+	Role     Role       `json:"role"`
+	Label    string     `json:"label"`
+	Created  time.Time  `json:"created"`
+	Expires  *time.Time `json:"expires,omitempty"`   // first instant it is refused; nil is never
+	LastUsed *time.Time `json:"last_used,omitempty"` // to the minute
+	Revoked  *time.Time `json:"revoked,omitempty"`
+}
+
+// NewToken is what a token is to be.
+type NewToken struct {
+	Person  string
+	Role    Role
+	Label   string
+	Expires time.Time // zero is never
+}
+
+// CreateToken makes a token of 32 random bytes, gives its text, this once, and
+// writes the audit line. by is who asks for it. The error wraps ErrUnfit if it
+// cannot be as asked.
+func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain string, t Token, err error) {
+	if _, err := ParseRole(string(n.Role)); err != nil {
+		return "", Token{}, fmt.Errorf("%w: %w", ErrUnfit, err)
+	}
+	if !oneLine(n.Person, 100) || !oneLine(n.Label, 60) {
+		return "", Token{}, fmt.Errorf("%w: person and label must be printable, on one line, of at most 100 and 60 characters", ErrUnfit)
+	}
+	if !n.Expires.IsZero() && !n.Expires.After(s.now()) {
+		return "", Token{}, fmt.Errorf("%w: it would be expired since %s", ErrUnfit, n.Expires.UTC().Format(time.RFC3339))
+	}
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		return "", Token{}, fmt.Errorf("create token: %w", err)
+	}
+	plain = TokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
+	t = Token{Person: n.Person, Role: n.Role, Label: n.Label, Created: s.now().Truncate(time.Microsecond), Expires: orNil(n.Expires)}
+	if t.ID, err = s.newID(); err != nil {
+		return "", Token{}, fmt.Errorf("create token: %w", err)
+	}
+	sum := sha256.Sum256([]byte(plain))
+	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `
+			insert into api_token (token_id, person, role, label, sha256, created_at, expires_at)
+			values ($1, $2, $3, $4, $5, $6, $7)`,
+			t.ID, t.Person, string(t.Role), t.Label, sum[:], t.Created, t.Expires)
+		if err != nil {
+			return err
+		}
+		return s.auditToken(ctx, tx, by, "token.created", t)
+	})
+	if err != nil {
+		return "", Token{}, fmt.Errorf("create token: %w", err)
+	}
+	return plain, t, nil
+}
+
+// RevokeToken ends a token for good and writes the audit line. The error wraps
+// ErrUnknown if there is no such token, or it was revoked before.
+func (s *Store) RevokeToken(ctx context.Context, by Identity, id uuid.UUID) error {
+	err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		t := Token{ID: id}
+		err := tx.QueryRow(ctx, `
+			update api_token set revoked_at = $2
+			where token_id = $1 and revoked_at is null
+			returning person, role, label, expires_at`,
+			id, s.now()).Scan(&t.Person, &t.Role, &t.Label, &t.Expires)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrUnknown
+		}
+		if err != nil {
+			return err
+		}
+		return s.auditToken(ctx, tx, by, "token.revoked", t)
+	})
+	if err != nil {
+		return fmt.Errorf("revoke token %s: %w", id, err)
+	}
+	return nil
+}
+
+func (s *Store) auditToken(ctx context.Context, tx pgx.Tx, by Identity, action string, t Token) error {
+	detail, err := json.Marshal(map[string]any{"person": t.Person, "role": t.Role, "label": t.Label, "expires": t.Expires})
+	if err != nil {
+		return err
+	}
+	return s.Audit(ctx, tx, Entry{Who: by.Person, Role: by.Role, Action: action, Subject: t.ID.String(), Detail: detail})
+}
+
+// ListTokens gives all tokens, revoked ones too, oldest first.
+func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
+	rows, err := s.Pool.Query(ctx, `
+		select token_id, person, role, label, created_at, expires_at, last_used_at, revoked_at
+		from api_token order by created_at, token_id`)
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	tokens, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Token, err error) {
+		err = row.Scan(&t.ID, &t.Person, &t.Role, &t.Label, &t.Created, &t.Expires, &t.LastUsed, &t.Revoked)
+		t.Created = t.Created.UTC()
+		for _, at := range []*time.Time{t.Expires, t.LastUsed, t.Revoked} {
+			if at != nil {
+				*at = at.UTC()
+			}
+		}
+		return t, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	return tokens, nil
+}
+
+// Authenticate finds who shows a token. The error wraps ErrNotAuthenticated if
+// it proves nobody; any other is ours.
+func (s *Store) Authenticate(ctx context.Context, plain string) (Identity, error) {
+	// No token of ours is longer: do not digest megabytes for a stranger.
+	if !strings.HasPrefix(plain, TokenPrefix) || len(plain) > 200 {
+		return Identity{}, fmt.Errorf("%w: not a token of ours", ErrNotAuthenticated)
+	}
+	// The index is asked for the digest, from whose timing nothing can be
+	// learned about a token.
+	sum := sha256.Sum256([]byte(plain))
+	now := s.now()
+	var who Identity
+	var expires, lastUsed, revoked *time.Time
+	err := s.Pool.QueryRow(ctx, `
+		select token_id, person, role, expires_at, last_used_at, revoked_at
+		from api_token where sha256 = $1`, sum[:]).
+		Scan(&who.TokenID, &who.Person, &who.Role, &expires, &lastUsed, &revoked)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Identity{}, fmt.Errorf("%w: unknown token", ErrNotAuthenticated)
+	case err != nil:
+		return Identity{}, fmt.Errorf("authenticate: %w", err)
+	case revoked != nil:
+		return Identity{}, fmt.Errorf("%w: token %s of %s was revoked", ErrNotAuthenticated, who.TokenID, who.Person)
+	case expires != nil && !now.Before(*expires):
+		return Identity{}, fmt.Errorf("%w: token %s of %s has expired", ErrNotAuthenticated, who.TokenID, who.Person)
+	}
+	if lastUsed == nil || now.Sub(*lastUsed) >= time.Minute {
+		_, err := s.Pool.Exec(ctx, `
+			update api_token set last_used_at = $2
+			where token_id = $1 and (last_used_at is null or last_used_at <= $2::timestamptz - interval '1 minute')`,
+			who.TokenID, now)
+		if err != nil {
+			// A database whose disk is full must not keep its operators out.
+			s.log().Warn("last use of a token not noted", "token", who.TokenID, "error", err)
+		}
+	}
+	return who, nil
+}
+
+// oneLine reports whether s can be a name: 1 to longest printable characters.
+func oneLine(s string, longest int) bool {
+	return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= longest &&
+		!strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
