@@ -28,3 +28,13 @@ func NewBody(raw []byte, base int64, number int, d Delimiters, decode func([]byt
 	}
 	return &Body{Segments: l.Segments}
 }
+
+// Raw is the text from the first segment through the last one's terminator, a
+// view, not to be kept or changed.
+func (b *Body) Raw() []byte {
+	if len(b.Segments) == 0 {
+		return nil
+	}
+	a, z := b.Segments[0], b.Segments[len(b.Segments)-1]
+	return a.text.raw[a.from : z.End()-a.text.base]
+}

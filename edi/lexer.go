@@ -88,9 +88,27 @@ func (l *Lexer) Window(raw []byte, base int64) {
 	l.text.raw, l.text.base = raw, base
 }
 
-// Pending is how many bytes at the end of the window belong to a segment that
-// is not complete.
-func (l *Lexer) Pending() int { return len(l.text.raw) - int(l.from) }
+// Held is what was read from segment n on, which need not be complete: bytes and
+// delimiters.
+func (l *Lexer) Held(n int) (size, marks int) {
+	from, first := l.Start(n)
+	return l.done - from, len(l.text.marks) - first
+}
+
+// Offset is where segment n starts in the payload.
+func (l *Lexer) Offset(n int) int64 {
+	from, _ := l.Start(n)
+	return l.text.base + int64(from)
+}
+
+// Start is where segment n starts in the window, and its first delimiter; for
+// one that is not complete, where reading goes on.
+func (l *Lexer) Start(n int) (from, first int) {
+	if n < len(l.Segments) {
+		return int(l.Segments[n].from), int(l.Segments[n].first)
+	}
+	return int(l.from), int(l.first)
+}
 
 // Lex reads up to n further bytes, in blocks, and appends the segments that
 // ended in them. It reports whether bytes are left in the window.
@@ -289,10 +307,8 @@ func (l *Lexer) End() (open, dangling bool) {
 // afterwards, so the next Window must start that much later.
 func (l *Lexer) Drop(n int) int {
 	t := l.text
-	by, first := l.from, l.first
-	if n < len(l.Segments) {
-		by, first = l.Segments[n].from, l.Segments[n].first
-	}
+	f, m := l.Start(n)
+	by, first := uint32(f), uint32(m)
 	l.Segments = l.Segments[:copy(l.Segments, l.Segments[n:])]
 	t.marks = t.marks[:copy(t.marks, t.marks[first:])]
 	for i := range t.marks {
@@ -308,4 +324,11 @@ func (l *Lexer) Drop(n int) int {
 	}
 	t.raw, t.base = t.raw[by:], t.base+int64(by)
 	return int(by)
+}
+
+// Span is the size of segments n up to m, m not included: bytes and delimiters.
+func (l *Lexer) Span(n, m int) (size, marks int) {
+	from, first := l.Start(n)
+	s := l.Segments[m-1]
+	return int(s.to) - from + 1, int(s.first+s.marks) - first
 }

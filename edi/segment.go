@@ -270,3 +270,22 @@ func (t *text) unrelease(dst, b []byte) []byte {
 	}
 	return dst
 }
+
+// LocationAt is the place of payload offset off, which lies in the segment.
+func (s Segment) LocationAt(off int64) Location {
+	l := Location{Offset: off, Segment: int(s.Number), Tag: s.Tag()}
+	for _, m := range s.delimiters() {
+		if s.text.base+int64(m>>markShift) >= off {
+			break
+		}
+		switch m & markKind {
+		case kindElement:
+			l.Element, l.Repetition, l.Component = l.Element+1, 1, 1
+		case kindRepetition:
+			l.Repetition, l.Component = l.Repetition+1, 1
+		case kindComponent:
+			l.Component++
+		}
+	}
+	return l
+}

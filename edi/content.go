@@ -1,0 +1,200 @@
+package edi
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"strconv"
+)
+
+// ContentDigest computes Interchange.ContentSHA256: a digest of what an
+// interchange says, however it was written down. Rules of ContentVersion 1:
+//
+//   - SHA-256 over the text "edigw content 1 " + syntax + "\n", then every
+//     segment in order, header and trailer of the interchange included;
+//   - a segment is its values in the order sent, the tag first. Each value is
+//     one byte kind<<6 | length, then length bytes; kind 0 is the tag, 1 the
+//     first component of an element, 2 that of a further repetition, 3 a further
+//     component. A length over 62 is written as 63 and then four bytes,
+//     big-endian. So neither a delimiter nor a boundary can be forged by a value;
+//   - values are released and in UTF-8. Bytes that are no UTF-8 under a UTF-8
+//     character set stay as they are;
+//   - a value that is empty and followed by the end of its element, repetition
+//     or segment is left out, as often as that applies; other empty ones count;
+//   - what is no segment does not count: UNA, blanks and line breaks between
+//     segments, empty segments. Blanks inside values count;
+//   - the envelope's times, and how the text was encoded, count as empty: the
+//     caller names those elements (for EDIFACT UNB S001 0001 and 0133, S004;
+//     UNG S004).
+//
+// The decimal mark is part of a number's text, not of the envelope: no reader
+// without the directory knows which values are numbers.
+type ContentDigest struct {
+	hash   hash.Hash
+	decode func([]byte) string
+	frame  []byte
+	spans  []span
+	plain  []byte
+}
+
+type span struct {
+	from, to uint32
+	kind     uint8
+	keep     bool
+}
+
+// Omission names an element whose value counts as empty; Component 0 means the
+// whole element.
+type Omission struct{ Element, Component int }
+
+const (
+	longValue  = 63
+	frameFlush = 16 << 10
+)
+
+// NewContentDigest starts the digest of an interchange of syntax. decode turns
+// released bytes into UTF-8; nil means that they are.
+func NewContentDigest(syntax string, decode func([]byte) string) *ContentDigest {
+	c := &ContentDigest{hash: sha256.New(), decode: decode, frame: make([]byte, 0, frameFlush+4096)}
+	c.frame = append(c.frame, "edigw content "+strconv.Itoa(ContentVersion)+" "+syntax+"\n"...)
+	return c
+}
+
+// Add takes the next segment. high says that bytes ≥ 0x80 may stand in it.
+func (c *ContentDigest) Add(s *Segment, high bool) {
+	if s.released || high && c.decode != nil && !ascii(s.Raw()) || !c.fast(s) {
+		c.slow(s, nil)
+	}
+	if len(c.frame) >= frameFlush {
+		c.flush()
+	}
+}
+
+// AddWithout is Add for a segment of which some elements do not count.
+func (c *ContentDigest) AddWithout(s *Segment, omit ...Omission) {
+	c.slow(s, omit)
+	if len(c.frame) >= frameFlush {
+		c.flush()
+	}
+}
+
+// Sum ends the digest.
+func (c *ContentDigest) Sum() (sum [32]byte) {
+	c.flush()
+	c.hash.Sum(sum[:0])
+	return sum
+}
+
+func (c *ContentDigest) flush() {
+	c.hash.Write(c.frame)
+	c.frame = c.frame[:0]
+}
+
+// fast frames a segment whose bytes are its values: it copies the segment and
+// writes the headers over the delimiters. It gives up, with nothing written,
+// where a value is long or a trailing empty one has to go.
+func (c *ContentDigest) fast(s *Segment) bool {
+	t := s.text
+	raw := t.raw[s.from:s.to]
+	at := len(c.frame)
+	c.frame = append(c.frame, 0)
+	c.frame = append(c.frame, raw...)
+	out := c.frame[at:]
+	start, kind := -1, uint32(0) // of the value being measured; the tag has its header before the segment
+	for _, m := range t.marks[s.first : s.first+s.marks] {
+		end := int(m>>markShift - s.from)
+		length, next := end-start-1, m&markKind
+		if length >= longValue || length == 0 && next < kind {
+			c.frame = c.frame[:at]
+			return false
+		}
+		out[start+1] = uint8(kind<<6) | uint8(length)
+		start, kind = end, next
+	}
+	length := len(raw) - start - 1
+	if length >= longValue || length == 0 && kind > 0 {
+		c.frame = c.frame[:at]
+		return false
+	}
+	out[start+1] = uint8(kind<<6) | uint8(length)
+	return true
+}
+
+// slow frames any segment by the rules one by one.
+func (c *ContentDigest) slow(s *Segment, omit []Omission) {
+	spans := c.spans[:0]
+	cur := span{from: s.from, keep: true}
+	el, comp := 0, 1
+	for _, m := range s.delimiters() {
+		cur.to = m >> markShift
+		spans = append(spans, omitted(cur, el, comp, omit))
+		cur = span{from: cur.to + 1, kind: uint8(m & markKind), keep: true}
+		switch m & markKind {
+		case kindElement:
+			el, comp = el+1, 1
+		case kindRepetition:
+			comp = 1
+		case kindComponent:
+			comp++
+		}
+	}
+	cur.to = s.to
+	spans = append(spans, omitted(cur, el, comp, omit))
+	next := uint8(kindTerminator)
+	for i := len(spans) - 1; i >= 0; i-- {
+		if spans[i].from == spans[i].to && next < spans[i].kind {
+			spans[i].keep = false
+			continue
+		}
+		next = spans[i].kind
+	}
+	for _, v := range spans {
+		if v.keep {
+			c.value(s.text, v.kind, s.text.raw[v.from:v.to], s.released)
+		}
+	}
+	c.spans = spans
+}
+
+func omitted(v span, el, comp int, omit []Omission) span {
+	for _, o := range omit {
+		if o.Element == el && (o.Component == 0 || o.Component == comp) {
+			v.to = v.from
+		}
+	}
+	return v
+}
+
+func (c *ContentDigest) value(t *text, kind uint8, b []byte, released bool) {
+	if released {
+		c.plain = t.unrelease(c.plain[:0], b)
+		b = c.plain
+	}
+	if c.decode != nil && !ascii(b) {
+		c.plain = append(c.plain[:0], c.decode(b)...)
+		b = c.plain
+	}
+	if len(b) < longValue {
+		c.frame = append(c.frame, kind<<6|uint8(len(b)))
+	} else {
+		c.frame = append(c.frame, kind<<6|longValue)
+		c.frame = binary.BigEndian.AppendUint32(c.frame, uint32(len(b)))
+	}
+	c.frame = append(c.frame, b...)
+}
+
+// ascii reports whether no byte of b is ≥ 0x80, eight at a time.
+func ascii(b []byte) bool {
+	for len(b) >= 8 {
+		if binary.LittleEndian.Uint64(b)&0x8080808080808080 != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,81 @@
+package edifact
+
+import "github.com/edigw/edigw/edi"
+
+// Reader reads interchanges. The zero value follows the standard; its fields
+// are what a partner's settings may change.
+type Reader struct {
+	// Charset is the character set that the text is in whatever UNB 0001 says,
+	// for senders that declare the wrong one: a level (UNOC), UTF-8,
+	// ISO-8859-15 or WINDOWS-1252. Empty: 0001 and 0133 hold.
+	Charset string
+
+	// DefaultCharset is the character set where 0001 names none that we know,
+	// or one that has no bytes ≥ 0x80 while the text has. Empty: such bytes are
+	// errors.
+	DefaultCharset string
+
+	// UnreliableMessageReferences lets a second message with a known reference
+	// through, for senders whose 0062 is constant.
+	UnreliableMessageReferences bool
+
+	maxMessage int64 // bytes; 0 means MaxMessage
+	chunk      int   // bytes read from a spool at a time; 0 means readChunk
+}
+
+// What is refused for its size alone. A message is held in memory as a whole.
+const (
+	MaxMessage  = 64 << 20  // bytes of one message, of ISO 9735's unbounded ones
+	MaxSegments = 1_000_000 // in one message: 0074 is n..6 in versions 1 to 3
+	MaxMessages = 999_999   // in one interchange: 0036 is n..6
+	MaxGroups   = 99_999    // in one interchange
+	MaxTypes    = 1_000     // different S009 in one interchange
+	MaxHeader   = 4 << 10   // bytes of UNB
+	maxMarks    = 24 << 20  // delimiters in one message
+
+	readChunk = 256 << 10
+)
+
+func (r Reader) messageLimit() int64 {
+	if r.maxMessage > 0 {
+		return r.maxMessage
+	}
+	return MaxMessage
+}
+
+// Leads reports whether head, the start of a payload, is EDIFACT: UNA, UNB, or
+// a UIB, UNG or UNH that Split can name in its refusal. A byte order mark and
+// blanks may stand before it.
+func Leads(head []byte) bool {
+	head = skipLead(head)
+	if len(head) < 4 {
+		return false
+	}
+	switch string(head[:3]) {
+	case "UNA":
+		return true
+	case "UNB", "UIB", "UNG", "UNH":
+		return !alphanumeric(head[3])
+	}
+	return false
+}
+
+// skipLead takes off what may stand before a header.
+// QUIRK: desktop tools write a byte order mark, spoolers line breaks and NUL.
+func skipLead(b []byte) []byte {
+	for len(b) > 0 {
+		switch {
+		case edi.Blank(b[0]):
+			b = b[1:]
+		case len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF:
+			b = b[3:]
+		default:
+			return b
+		}
+	}
+	return b
+}
+
+func alphanumeric(b byte) bool {
+	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
+}

@@ -1,0 +1,307 @@
+package edifact
+
+import (
+	"crypto/sha256"
+	"math"
+	"strconv"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// service handles the segment UN followed by kind, and reports whether it is one
+// of the envelope: UNS and UGH are ordinary ones.
+func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
+	switch kind {
+	case 'B', 'G':
+		s.content.AddWithout(seg, omissions[kind]...)
+	case 'H', 'T', 'E', 'Z', 'O':
+		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+	default:
+		return false, nil
+	}
+	if kind != 'T' && kind != 'H' && s.open < 0 {
+		s.characters(-1, s.lex.Segments[s.next:s.next+1])
+	}
+	switch kind {
+	case 'B':
+		s.unb(seg)
+	case 'G':
+		s.ung(seg)
+	case 'H':
+		s.unh(seg)
+	case 'T':
+		err = s.unt(seg)
+	case 'E':
+		s.une(seg)
+	case 'Z':
+		s.unz(seg)
+	case 'O':
+		s.stop("package-not-supported", "15", seg.Location(0, 0), "packages (UNO) are not read")
+	}
+	if kind != 'T' {
+		s.orphans = false
+	}
+	return true, err
+}
+
+// omissions are what ContentDigest leaves out: when the text was prepared, and
+// how it is encoded.
+var omissions = map[byte][]edi.Omission{
+	'B': {{Element: 1, Component: 1}, {Element: 1, Component: 4}, {Element: 4}},
+	'G': {{Element: 4}},
+}
+
+// unb reports what Split has let pass.
+func (s *scan) unb(seg *edi.Segment) {
+	ic := s.ic
+	if s.open >= 0 || ic.Segments > 1 {
+		s.report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0), "a second UNB stands in the interchange")
+		return
+	}
+	if v := ic.SyntaxVersion; v != "1" && v != "2" && v != "3" && v != "4" {
+		s.report(-1, edi.SeverityError, "syntax-version-unsupported", "2", seg.Location(1, 2), "syntax version %q (0002) is not 1, 2, 3 or 4", v)
+	}
+	if _, known := s.reader.charset(ic.SyntaxID, ic.Encoding); !known {
+		switch ic.Encoding {
+		case "4", "5", "6", "8":
+			s.report(-1, edi.SeverityError, "encoding-unsupported", "2", seg.Location(1, 4), "character encoding %s (0133) is not read", ic.Encoding)
+		default:
+			s.report(-1, edi.SeverityWarning, "syntax-identifier-unknown", "2", seg.Location(1, 1),
+				"syntax identifier %q (0001) is unknown; the text is read as ASCII unless the partner's charset is set", ic.SyntaxID)
+		}
+	}
+	if ic.Date == "" {
+		s.report(-1, edi.SeverityWarning, "unb-date-invalid", "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", seg.Get(4, 1))
+	}
+	if len([]rune(ic.ControlReference)) > 14 {
+		s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
+	}
+	for e, p := range map[int]edi.Party{2: ic.Sender, 3: ic.Recipient} {
+		if len([]rune(p.ID)) > 35 {
+			s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(e, 1), "an interchange partner's identifier is longer than 35 characters")
+		}
+	}
+}
+
+func (s *scan) ung(seg *edi.Segment) {
+	s.endMessage(seg)
+	at := seg.Location(0, 0)
+	s.endGroup(at)
+	if s.loose {
+		s.mixed(at)
+	}
+	if len(s.ic.Groups) >= MaxGroups {
+		s.stop("too-many-groups", "35", at, "more than %d groups", MaxGroups)
+		return
+	}
+	g := edi.Group{
+		FunctionalID: trim(seg.Get(1, 1)), Sender: party(*seg, 2), Recipient: party(*seg, 3),
+		Reference: trim(seg.Get(5, 1)), Agency: seg.Get(6, 1), Version: seg.Get(7, 1), Offset: seg.Offset(),
+	}
+	if r := seg.Get(7, 2); r != "" {
+		g.Version += ":" + r
+	}
+	g.Date, g.Time = moment(*seg, 4)
+	if g.Reference == "" {
+		s.report(-1, edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
+	} else if s.groups[g.Reference] {
+		s.report(-1, edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
+	}
+	if s.groups == nil {
+		s.groups = make(map[string]bool)
+	}
+	s.groups[g.Reference] = true
+	s.ic.Groups = append(s.ic.Groups, g)
+	s.group = len(s.ic.Groups) - 1
+}
+
+func (s *scan) une(seg *edi.Segment) {
+	s.endMessage(seg)
+	at := seg.Location(0, 0)
+	if s.group < 0 {
+		s.report(-1, edi.SeverityError, "ung-missing", "13", at, "UNE ends a group that no UNG began")
+		return
+	}
+	g := &s.ic.Groups[s.group]
+	s.group = -1
+	if g.Messages == 0 {
+		s.report(-1, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
+	}
+	s.count(-1, seg, 1, g.Messages, "une-count-mismatch", "UNE 0060", "messages", "the group")
+	s.reference(-1, seg, 2, g.Reference, "une-reference-mismatch", "UNE 0048", "UNG")
+}
+
+func (s *scan) unz(seg *edi.Segment) {
+	s.endMessage(seg)
+	at := seg.Location(0, 0)
+	s.endGroup(at)
+	s.ic.Complete = true
+	n, what := len(s.ic.Messages), "messages"
+	if len(s.ic.Groups) > 0 {
+		n, what = len(s.ic.Groups), "groups"
+	} else if n == 0 {
+		s.report(-1, edi.SeverityError, "interchange-empty", "32", at, "the interchange holds no message")
+	}
+	s.count(-1, seg, 1, n, "unz-count-mismatch", "UNZ 0036", what, "the interchange")
+	s.reference(-1, seg, 2, s.ic.ControlReference, "unz-reference-mismatch", "UNZ 0020", "UNB")
+}
+
+func (s *scan) unh(seg *edi.Segment) {
+	s.endMessage(seg)
+	at := seg.Location(0, 0)
+	if s.group < 0 {
+		s.loose = true
+		if len(s.ic.Groups) > 0 {
+			s.mixed(at)
+		}
+	}
+	if len(s.ic.Messages) >= MaxMessages {
+		s.stop("too-many-messages", "35", at, "more than %d messages", MaxMessages)
+		return
+	}
+	s.grow(seg)
+	s.open, s.before = s.next, s.ic.Segments-1
+	seg.Number = 1
+	m := edi.Message{Reference: trim(seg.Get(1, 1)), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
+	s.ic.Messages = append(s.ic.Messages, m)
+	i := s.message()
+	if s.group >= 0 {
+		g := &s.ic.Groups[s.group]
+		if g.Messages++; g.Messages > 1 && s.ic.Messages[i-1].Type.Type != m.Type.Type {
+			s.report(-1, edi.SeverityWarning, "group-mixed-types", "31", seg.Location(2, 1), "group %q holds more than one message type", g.Reference)
+		}
+	}
+	if m.Type.Type == "" {
+		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(2, 1), "UNH has no message type (0065)")
+	}
+	if m.Reference == "" {
+		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(1, 1), "UNH has no message reference (0062)")
+	}
+	if first := s.refs.add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
+		s.report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
+			"message reference %q (0062) was used by message %d of the interchange already", m.Reference, first+1)
+	}
+}
+
+// grow makes room ahead, for as many messages as the text will hold at the rate
+// so far: doubling a large slice would need three times its size for a moment.
+func (s *scan) grow(seg *edi.Segment) {
+	n := len(s.ic.Messages)
+	if n < cap(s.ic.Messages) || n < 1<<16 {
+		return
+	}
+	read := seg.Offset() - s.ic.Offset
+	expect := int(float64(n) * float64(s.ic.Length) / float64(max(read, 1)) * 1.02)
+	grown := make([]edi.Message, n, max(min(expect, MaxMessages), n+n/8))
+	copy(grown, s.ic.Messages)
+	s.ic.Messages = grown
+}
+
+// messageType gives S009 as one value for all messages that name the same.
+func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
+	t := edi.MessageType{Type: seg.Get(2, 1), Version: seg.Get(2, 2), Release: seg.Get(2, 3), Agency: seg.Get(2, 4), AssociationCode: seg.Get(2, 5)}
+	if n := len(s.ic.Messages); n > 0 && *s.ic.Messages[n-1].Type == t {
+		return s.ic.Messages[n-1].Type
+	}
+	if known := s.types[t]; known != nil {
+		return known
+	}
+	if s.types == nil {
+		s.types = make(map[edi.MessageType]*edi.MessageType)
+	}
+	if len(s.types) >= MaxTypes {
+		s.stop("too-many-types", "35", seg.Location(2, 0), "more than %d message types", MaxTypes)
+	}
+	s.types[t] = &t
+	return &t
+}
+
+func (s *scan) unt(seg *edi.Segment) error {
+	if s.open < 0 {
+		s.report(-1, edi.SeverityError, "unh-missing", "13", seg.Location(0, 0), "UNT ends a message that no UNH began")
+		s.orphans = false
+		return nil
+	}
+	i := s.message()
+	segments := s.lex.Segments[s.open : s.next+1]
+	s.limit(s.lex.Span(s.open, s.next+1))
+	if s.stopped {
+		return nil
+	}
+	s.close(segments)
+	s.count(i, seg, 1, len(segments), "unt-count-mismatch", "UNT 0074", "segments", "the message")
+	s.reference(i, seg, 2, s.ic.Messages[i].Reference, "unt-reference-mismatch", "UNT 0062", "UNH")
+	s.characters(i, segments)
+	s.open, s.seen = -1, s.lex.Seen
+	if s.visit == nil || s.stopped {
+		return nil
+	}
+	return s.visit(i, &edi.Body{Segments: segments})
+}
+
+// close measures the message that was begun last.
+func (s *scan) close(segments []edi.Segment) {
+	m := &s.ic.Messages[s.message()]
+	raw := (&edi.Body{Segments: segments}).Raw()
+	m.Length, m.SHA256, m.Segments = int64(len(raw)), sha256.Sum256(raw), int32(len(segments))
+}
+
+// endMessage ends a message in which another header or trailer turned up.
+func (s *scan) endMessage(seg *edi.Segment) {
+	if s.open >= 0 {
+		seg.Number = int32(s.ic.Segments)
+		s.untMissing(seg.Location(0, 0))
+	}
+}
+
+// untMissing ends the open message, whose last segment stands before at.
+func (s *scan) untMissing(at edi.Location) {
+	segments := s.lex.Segments[s.open:s.next]
+	s.close(segments)
+	s.characters(s.message(), segments)
+	m := &s.ic.Messages[s.message()]
+	s.report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+	s.open, s.seen = -1, s.lex.Seen
+}
+
+func (s *scan) endGroup(at edi.Location) {
+	if s.group >= 0 {
+		s.uneMissing(at)
+	}
+}
+
+func (s *scan) uneMissing(at edi.Location) {
+	g := &s.ic.Groups[s.group]
+	s.report(-1, edi.SeverityError, "une-missing", "13", at, "group %q that begins at byte %d has no trailer UNE", g.Reference, g.Offset)
+	s.group = -1
+}
+
+func (s *scan) mixed(at edi.Location) {
+	if s.once("mixed") {
+		s.report(-1, edi.SeverityError, "groups-and-messages-mixed", "30", at, "messages stand both in groups and outside")
+	}
+}
+
+// count compares a control count with what was counted. Leading zeros are fine.
+func (s *scan) count(i int, seg *edi.Segment, e, counted int, code, name, what, where string) {
+	text := trim(seg.Get(e, 1))
+	switch n, err := strconv.ParseInt(text, 10, 64); {
+	case text == "":
+		s.report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %d %s", name, where, counted, what)
+	case !digits(text) || err != nil || n > math.MaxInt32:
+		s.report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
+	case int(n) != counted:
+		s.report(i, edi.SeverityError, code, "29", seg.Location(e, 1), "%s says %d %s, but %s has %d", name, n, what, where, counted)
+	}
+}
+
+// reference compares a trailer's reference with its header's, as text.
+func (s *scan) reference(i int, seg *edi.Segment, e int, header, code, name, tag string) {
+	text := trim(seg.Get(e, 1))
+	switch {
+	case text == "" && header != "":
+		s.report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %q", name, tag, header)
+	case text != header:
+		s.report(i, edi.SeverityError, code, "28", seg.Location(e, 1), "%s is %q, but %s has %q", name, clip([]byte(text)), tag, clip([]byte(header)))
+	}
+}

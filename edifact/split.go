@@ -1,0 +1,174 @@
+package edifact
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// Split finds the first interchange at or behind offset from, in one cheap
+// pass: parties, reference and date out of UNB, bounds, PayloadSHA256. Blanks
+// and a byte order mark before it belong to nothing. It ends with the terminator
+// of UNZ; without one, before the next UNA or UNB that starts a segment, or at
+// the end of the payload, and Scan will say so.
+//
+// Go on at ic.Offset + ic.Length. The error is
+//
+//   - io.EOF, with a nil interchange, when only blanks are left;
+//   - an *edi.Error when what stands there is no interchange that could be
+//     identified: no UNB, no sender, recipient or 0020, or text before it (code
+//     "text-before-interchange", also for text behind the last one). The
+//     interchange then has Offset, Length and PayloadSHA256 of what was skipped,
+//     and whatever else could be read;
+//   - any other error when the payload cannot be read: ours, not the sender's.
+func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
+	at, head, err := lead(p, from)
+	if err != nil {
+		return nil, err
+	}
+	ic := &edi.Interchange{Syntax: "edifact", Offset: at, Delimiters: levelA}
+	body, fault := r.header(ic, head)
+	if fault != nil && fault.Code == codeText {
+		return ic, skipText(p, ic, fault)
+	}
+	if err := bounds(p, ic, body); err != nil {
+		return nil, err
+	}
+	if fault != nil {
+		return ic, fault
+	}
+	return ic, nil
+}
+
+const codeText = "text-before-interchange"
+
+// lead gives the offset of the first byte that is no lead-in, and the bytes
+// there: enough for UNA and UNB.
+func lead(p *edi.Payload, from int64) (at int64, head []byte, err error) {
+	for at = from; at < p.Size(); {
+		head, err = p.Slice(at, min(2*MaxHeader, p.Size()-at))
+		if err != nil {
+			return 0, nil, err
+		}
+		rest := skipLead(head)
+		at += int64(len(head) - len(rest))
+		if len(rest) >= MaxHeader+unaLength || at+int64(len(rest)) >= p.Size() && len(rest) > 0 {
+			return at, rest, nil
+		}
+		if len(rest) > 0 && len(rest) < len(head) {
+			continue // read again from the first byte that counts
+		}
+	}
+	return 0, nil, io.EOF
+}
+
+// header reads UNA and UNB off head and gives the offset behind UNB.
+func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *edi.Error) {
+	refuse := func(code, standard, tag, text string) *edi.Error {
+		return &edi.Error{Code: code, Standard: standard, Severity: edi.SeverityError, Text: text,
+			Location: edi.Location{Offset: ic.Offset, Segment: 1, Tag: tag}}
+	}
+	rest := head
+	if bytes.HasPrefix(rest, []byte("UNA")) {
+		d, n, wrong := readUNA(rest)
+		if wrong != "" {
+			return ic.Offset + 3, refuse("una-invalid", "22", "UNA", wrong)
+		}
+		ic.Delimiters = d
+		if rest = skipLead(rest[n:]); len(rest) == 0 {
+			return ic.Offset + int64(n), refuse("unb-missing", "13", "UNB", "nothing follows UNA: the interchange header UNB is missing")
+		}
+	}
+	behind = ic.Offset + int64(len(head)-len(rest))
+	tag := ""
+	if len(rest) >= 4 && !alphanumeric(rest[3]) {
+		tag = string(rest[:3])
+	}
+	switch {
+	case tag == "UNB":
+	case tag == "UIB":
+		return behind + 3, refuse("interactive-not-supported", "2", "UIB", "this is an interactive interchange (UIB, ISO 9735-3); only batch interchanges (UNB) are read")
+	case tag == "UNH" || tag == "UNG":
+		return behind + 3, refuse("unb-missing", "13", "UNB", "the text starts with "+tag+": the interchange header UNB is missing")
+	case ic.Delimiters.Explicit:
+		return behind, refuse("unb-missing", "13", "UNB", "UNA is not followed by the interchange header UNB")
+	default:
+		return behind, refuse(codeText, "", "", "text that is no interchange")
+	}
+	if d := &ic.Delimiters; !d.Explicit && rest[3] == levelB.Element {
+		*d = levelB
+	} else if rest[3] != d.Element {
+		return behind + 3, refuse("unb-malformed", "22", "UNB", fmt.Sprintf("UNB is followed by %q, but the element separator is %q", rest[3], d.Element))
+	}
+	unb := rest[:min(len(rest), MaxHeader)]
+	end := terminator(unb, ic.Delimiters)
+	if end < 0 {
+		return behind + 3, refuse("unb-malformed", "13", "UNB", fmt.Sprintf("UNB does not end within %d bytes: its terminator %q is missing", len(unb), ic.Delimiters.Terminator))
+	}
+	segment := func(decode func([]byte) string) edi.Segment {
+		return edi.NewBody(unb[:end+1], behind, 1, ic.Delimiters, decode).Segment(0)
+	}
+	first := segment(nil)
+	ic.Delimiters = settleRepetition(ic.Delimiters, first.Get(1, 2))
+	cs, _ := r.charset(first.Get(1, 1), first.Get(1, 4)) // an unknown one is Scan's to report
+	fault = readUNB(ic, segment(cs.decode))
+	return behind + int64(end) + 1, fault
+}
+
+// terminator finds the first terminator in b that is not released, or -1.
+func terminator(b []byte, d edi.Delimiters) int {
+	for i := 0; i < len(b); i++ {
+		switch {
+		case d.Release != 0 && b[i] == d.Release:
+			i++
+		case b[i] == d.Terminator:
+			return i
+		}
+	}
+	return -1
+}
+
+// skipText sets ic to the text up to the next header that starts a line, or all
+// the rest, and completes the refusal.
+func skipText(p *edi.Payload, ic *edi.Interchange, fault *edi.Error) error {
+	h := sha256.New()
+	at, found := ic.Offset, false
+	for at < p.Size() && !found {
+		b, err := p.Slice(at, min(readChunk, p.Size()-at))
+		if err != nil {
+			return err
+		}
+		n := len(b)
+		last := at+int64(n) >= p.Size()
+		if !last {
+			n -= 8 // a header may begin in what is left
+		}
+		for i := 0; i < n && !found; i++ {
+			if i+5 < len(b) && (b[i] == '\n' || b[i] == '\r' || b[i] == '\'' || b[i] == '~') && Leads(b[i+1:min(len(b), i+6)]) && b[i+1] == 'U' {
+				n, found = i+1, true
+			}
+		}
+		h.Write(b[:n])
+		at += int64(n)
+	}
+	ic.Length = at - ic.Offset
+	h.Sum(ic.PayloadSHA256[:0])
+	fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand before UNA or UNB", ic.Length)
+	if !found {
+		fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand at the end: no UNA or UNB follows", ic.Length)
+	}
+	return fault
+}
+
+// AsError gives the sender's fault that Split returned, nil if it was none.
+func AsError(err error) *edi.Error {
+	var fault *edi.Error
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package edifact
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// readUNB fills ic from its UNB, ISO 9735-1 annex C. The error says that no
+// natural key can be made of it and no CONTRL be written; smaller faults are
+// Scan's to report.
+func readUNB(ic *edi.Interchange, unb edi.Segment) *edi.Error {
+	ic.SyntaxID = unb.Get(1, 1)
+	ic.SyntaxVersion = unb.Get(1, 2)
+	ic.Encoding = unb.Get(1, 4)
+	ic.Sender = party(unb, 2)
+	ic.Recipient = party(unb, 3)
+	ic.Date, ic.Time = moment(unb, 4)
+	ic.ControlReference = trim(unb.Get(5, 1))
+	ic.ApplicationReference = trim(unb.Get(7, 1))
+	ic.AckRequested = unb.Get(9, 1) == "1"
+	ic.Agreement = trim(unb.Get(10, 1))
+	ic.Test = testIndicator(unb.Get(11, 1))
+	for _, m := range [...]struct {
+		value   string
+		element int
+		what    string
+	}{
+		{ic.Sender.ID, 2, "the sender (0004)"},
+		{ic.Recipient.ID, 3, "the recipient (0010)"},
+		{ic.ControlReference, 5, "the interchange control reference (0020)"},
+	} {
+		fault := &edi.Error{Severity: edi.SeverityError, Location: unb.Location(m.element, 1)}
+		switch {
+		case m.value == "":
+			fault.Code, fault.Standard = "unb-incomplete", "13"
+			fault.Text = "UNB lacks " + m.what + ", so the interchange can be neither identified nor answered"
+			return fault
+		case strings.ContainsFunc(m.value, unicode.IsControl):
+			fault.Code, fault.Standard = "unb-malformed", "21"
+			fault.Text = "a line break or another control character stands in " + m.what + ": the text may have been wrapped on its way"
+			return fault
+		}
+	}
+	return nil
+}
+
+// testIndicator reads 0035. Version 4 has kinds of test beside 1: 2 syntax only,
+// 3 and 4 echo; none of them is live business.
+func testIndicator(v string) bool {
+	return v == "1" || v == "2" || v == "3" || v == "4"
+}
+
+func party(s edi.Segment, e int) edi.Party {
+	return edi.Party{ID: trim(s.Get(e, 1)), Qualifier: trim(s.Get(e, 2))}
+}
+
+// moment reads S004: 0017 as YYMMDD (n6) or CCYYMMDD (n8, version 4), 0019. The
+// date is "" where it is none.
+// QUIRK: either length comes under any syntax version.
+func moment(s edi.Segment, e int) (date, clock string) {
+	date, clock = trim(s.Get(e, 1)), trim(s.Get(e, 2))
+	if len(date) == 6 {
+		century := "20"
+		if date >= "70" { // EDIFACT began in 1987
+			century = "19"
+		}
+		date = century + date
+	}
+	if !digits(date) || len(date) != 8 {
+		return "", clock
+	}
+	if _, err := time.Parse("20060102", date); err != nil {
+		return "", clock
+	}
+	return date, clock
+}
+
+// trim takes off trailing blanks, which only fill: ISO 9735-1 §9 suppresses them.
+func trim(s string) string { return strings.TrimRight(s, " ") }
+
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
