@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strconv"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -152,8 +153,7 @@ func (f *finder) lookIn(b []byte, at int64, i int) error {
 	if len(b)-n < 20 && at+int64(len(b)) < f.p.Size() {
 		return f.look(at + int64(i))
 	}
-	f.tag(b[n:], at+int64(i))
-	return nil
+	return f.tag(b[n:], at+int64(i), at+int64(n))
 }
 
 // look reads what stands at offset at.
@@ -176,17 +176,16 @@ func (f *finder) look(at int64) error {
 			at += int64(n)
 			continue
 		}
-		f.tag(b[n:], start)
-		return nil
+		return f.tag(b[n:], start, at+int64(n))
 	}
 	return nil
 }
 
-// tag judges the segment that starts with b; start is where the one before
-// ended.
-func (f *finder) tag(b []byte, start int64) {
+// tag judges the segment that starts with b at offset at; start is where the one
+// before ended.
+func (f *finder) tag(b []byte, start, at int64) error {
 	if len(b) < 4 || alphanumeric(b[3]) && string(b[:3]) != "UNA" {
-		return
+		return nil
 	}
 	switch string(b[:3]) {
 	case "UNZ":
@@ -199,7 +198,33 @@ func (f *finder) tag(b []byte, start int64) {
 		if len(b) > 17 && b[3] != f.d.Element && b[6] == b[3] && b[17] == b[3] {
 			f.end, f.found = start, true
 		}
+	case "UNO":
+		return f.object(at)
 	}
+	return nil
+}
+
+// object skips what a package carries: as many bytes behind its UNO at offset at
+// as 0810 says, if UNP stands there. ISO 9735-8.
+func (f *finder) object(at int64) error {
+	b, err := f.p.Slice(at, min(MaxHeader, f.p.Size()-at))
+	if err != nil {
+		return err
+	}
+	end := terminator(b, f.d)
+	if end < 0 {
+		return nil
+	}
+	n, err := strconv.ParseInt(edi.NewBody(b[:end+1], at, 1, f.d, nil).Segment(0).Get(4, 1), 10, 64)
+	behind := at + int64(end) + 1 + n
+	if err != nil || n < 0 || behind > f.p.Size()-3 || behind < at {
+		return nil // Scan refuses packages anyway
+	}
+	unp, err := f.p.Slice(behind, 3)
+	if err == nil && string(unp) == "UNP" {
+		f.skip = behind
+	}
+	return err
 }
 
 // toEnd ends an interchange without UNZ, or whose UNZ has no terminator, with
