@@ -1,0 +1,401 @@
+package documents
+
+import "github.com/edigw/edigw/edi"
+
+// desadv maps DESADV.
+type desadv struct {
+	mapping
+	body     *edi.Body
+	despatch *Despatch
+	place    place
+
+	party     *Party
+	reference *Reference
+
+	cps      int            // the package of the current CPS, from 1; 0 before the first
+	current  int            // the package that PAC, PCI and GIN speak of
+	packed   bool           // the current CPS has a PAC
+	children map[int]int    // packages made for further SSCCs, by the package they were split from
+	byID     map[string]int // packages by 7164
+	seen     map[string]edi.Location
+
+	line        *Line
+	quantity    int
+	description int
+	batch       *Batch
+
+	begun bool
+	lines int
+	count edi.Location
+}
+
+// mapDesadv reads a DESADV as a despatch advice.
+func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
+	m := desadv{mapping: begin(ic, i, b, ClassDespatch), body: b, despatch: &Despatch{}, lines: -1}
+	d := m.doc
+	d.Detail.Despatch = m.despatch
+	if n := countSegments(b, "LIN"); n > 0 {
+		d.Lines = make([]Line, 0, n)
+	}
+	if n := countSegments(b, "CPS"); n > 0 {
+		d.Packages = make([]Package, 0, n)
+	}
+	for at := range b.Segments {
+		m.segment(&b.Segments[at])
+	}
+	m.closeLine()
+	if !m.begun {
+		m.missingBGM(b)
+	}
+	m.finish()
+	return m.end()
+}
+
+func (m *desadv) segment(s *edi.Segment) {
+	switch tag := s.Tag(); tag {
+	case "UNH", "UNT":
+	case "BGM":
+		if m.begun {
+			m.report(edi.SeverityWarning, "bgm-repeated", "35", s.Location(0, 0), "BGM stands more than once; the first counts")
+			return
+		}
+		m.begun = true
+		m.bgm(s)
+	case "DTM":
+		m.dtm(s)
+	case "RFF":
+		m.rff(s)
+	case "NAD":
+		m.openParty(s)
+	case "FII", "CTA", "COM":
+		if m.place != placeParty || !m.under(m.party, s, tag) {
+			m.other(s)
+		}
+	case "TDT":
+		m.place = placeOther
+		if m.line != nil || m.current > 0 {
+			m.other(s)
+			return
+		}
+		m.tdt(s)
+	case "TOD", "EQD", "SGP":
+		m.place = placeOther
+		m.other(s)
+	case "CPS":
+		m.openCPS(s)
+	case "PAC":
+		m.pac(s)
+	case "PCI":
+		m.pci(s)
+	case "GIN":
+		m.gin(s)
+	case "MEA":
+		m.measure(s)
+	case "QTY":
+		m.qty(s)
+	case "FTX":
+		m.ftx(s)
+	case "LIN":
+		m.openLine(s)
+	case "PIA", "IMD", "ALI", "QVR":
+		m.item(s, tag)
+	case "CNT":
+		m.closeLine()
+		m.cnt(s)
+	case "UNS":
+		m.closeLine()
+	default:
+		m.other(s)
+	}
+}
+
+// other keeps a segment as it is, with the line or the document.
+func (m *desadv) other(s *edi.Segment) {
+	if m.line != nil {
+		m.line.detail().Other = other(m.line.detail().Other, s)
+		return
+	}
+	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
+}
+
+func (m *desadv) dtm(s *edi.Segment) {
+	date, ok := m.date(s)
+	if !ok {
+		return
+	}
+	d := m.doc
+	switch {
+	case m.line != nil:
+		m.lineDate(date)
+	case m.place == placeReference:
+		m.reference.Dates = append(m.reference.Dates, date)
+	case m.current > 0:
+		p := m.pack().detail()
+		p.Dates = append(p.Dates, date)
+	case m.place == placeOther:
+		m.other(s)
+	default:
+		d.Detail.Dates = append(d.Detail.Dates, date)
+		switch date.Qualifier {
+		case "137":
+			if d.IssueDate == "" {
+				d.IssueDate = date.Day()
+			}
+		case "11":
+			m.despatch.DespatchDate = date.Day()
+		case "17":
+			m.despatch.EstimatedDelivery = date.Day()
+		}
+	}
+}
+
+// lineDate takes best before (361) and expiry (36) of the line or of its batch.
+func (m *desadv) lineDate(date Date) {
+	l := m.line
+	switch {
+	case m.batch != nil && date.Qualifier == "361":
+		m.batch.BestBefore = date.Day()
+	case m.batch != nil && date.Qualifier == "36":
+		m.batch.Expiry = date.Day()
+	case date.Qualifier == "361" && l.BestBefore == "":
+		l.BestBefore = date.Day()
+	case date.Qualifier == "36" && (l.Detail == nil || l.Detail.Expiry == ""):
+		l.detail().Expiry = date.Day()
+	case m.place == placeReference && m.reference != nil:
+		m.reference.Dates = append(m.reference.Dates, date)
+	default:
+		l.detail().Dates = append(l.detail().Dates, date)
+	}
+}
+
+func (m *desadv) rff(s *edi.Segment) {
+	if m.place == placeParty {
+		m.under(m.party, s, "RFF")
+		return
+	}
+	r := reference(s)
+	list := &m.doc.Detail.References
+	switch {
+	case m.line != nil && r.Role == "order" && m.line.OrderReference == "" && m.line.OrderLine == "":
+		m.line.OrderReference, m.line.OrderLine = r.Number, r.Line
+		m.reference, m.place = nil, placeReference
+		return
+	case m.line != nil && r.Role == "batch" && m.line.Batch == "":
+		m.line.Batch = r.Number
+		return
+	case m.line != nil:
+		list = &m.line.detail().References
+	case m.current > 0:
+		list = &m.pack().detail().References
+	case r.Role == "order" && m.doc.OrderReference == "":
+		m.doc.OrderReference = r.Number
+	}
+	*list = append(*list, r)
+	m.reference, m.place = &(*list)[len(*list)-1], placeReference
+}
+
+func (m *desadv) openParty(s *edi.Segment) {
+	m.place = placeParty
+	list := &m.doc.Detail.Parties
+	if m.line != nil {
+		list = &m.line.detail().Parties
+	}
+	*list = append(*list, nad(s))
+	m.party = &(*list)[len(*list)-1]
+}
+
+func (m *desadv) tdt(s *edi.Segment) {
+	t := Transport{
+		Stage:     s.Get(1, 1),
+		Reference: s.Get(2, 1),
+		Mode:      s.Get(3, 1),
+		Carrier:   Identifier{Value: s.Get(5, 1)},
+		Name:      s.Get(5, 4),
+		Vehicle:   s.Get(8, 4),
+	}
+	if t.Carrier.Value != "" {
+		t.Carrier.Scheme, t.Carrier.Raw = scheme(s.Get(5, 3), s.Get(5, 2))
+	}
+	if t.Vehicle == "" {
+		t.Vehicle = s.Get(8, 1)
+	}
+	m.despatch.Transport = append(m.despatch.Transport, t)
+}
+
+func (m *desadv) measure(s *edi.Segment) {
+	mea := m.mea(s)
+	gross := mea.Value.Valid && (mea.Dimension == "AAB" || mea.Dimension == "AAD" || mea.Dimension == "G")
+	switch {
+	case m.line != nil:
+		m.line.detail().Measures = append(m.line.detail().Measures, mea)
+	case m.current > 0:
+		p := m.pack()
+		if gross && !p.GrossWeight.Valid {
+			p.GrossWeight, p.WeightUnit = mea.Value, mea.Unit
+			return
+		}
+		p.detail().Measures = append(p.detail().Measures, mea)
+	case m.place == placeOther:
+		m.other(s)
+	default:
+		if gross && !m.despatch.GrossWeight.Valid {
+			m.despatch.GrossWeight, m.despatch.WeightUnit = mea.Value, mea.Unit
+			return
+		}
+		m.doc.Detail.Measures = append(m.doc.Detail.Measures, mea)
+	}
+}
+
+func (m *desadv) ftx(s *edi.Segment) {
+	t := ftx(s)
+	switch {
+	case m.line != nil:
+		m.line.detail().Texts = append(m.line.detail().Texts, t)
+	case m.current > 0:
+		m.pack().detail().Texts = append(m.pack().detail().Texts, t)
+	default:
+		m.doc.Detail.Texts = append(m.doc.Detail.Texts, t)
+	}
+}
+
+func (m *desadv) openLine(s *edi.Segment) {
+	m.closeLine()
+	m.place = placeOpen
+	m.doc.Lines = append(m.doc.Lines, Line{Package: m.cps})
+	m.line = &m.doc.Lines[len(m.doc.Lines)-1]
+	m.quantity, m.description, m.batch = 0, 0, nil
+	lin(m.line, s)
+}
+
+func (m *desadv) item(s *edi.Segment, tag string) {
+	l := m.line
+	if l == nil {
+		m.other(s)
+		return
+	}
+	switch tag {
+	case "PIA":
+		pia(l, s)
+	case "IMD":
+		imd(l, s, &m.description)
+	case "ALI":
+		if origin := s.Get(1, 1); origin != "" && l.detail().Origin == "" {
+			l.Detail.Origin = origin
+			return
+		}
+		m.other(s)
+	case "QVR":
+		l.detail().Variances = append(l.detail().Variances, Variance{
+			Quantity:    m.number(s, 1, 1),
+			Qualifier:   s.Get(1, 2),
+			Discrepancy: s.Get(2, 1),
+			Reason:      s.Get(3, 1),
+		})
+	}
+}
+
+// qty reads QTY: 12 despatched is the line's, else 46 or 47; 21 is ordered. A
+// quantity is stored as sent, flagged where it is nothing or less.
+func (m *desadv) qty(s *edi.Segment) {
+	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+	if !q.Quantity.Valid {
+		return
+	}
+	q.Role = quantityRole(q.Qualifier)
+	l := m.line
+	if l == nil {
+		if m.current > 0 {
+			m.pack().detail().Quantities = append(m.pack().detail().Quantities, q)
+			return
+		}
+		m.other(s)
+		return
+	}
+	if m.batch != nil && !m.batch.Quantity.Valid {
+		m.batch.Quantity, m.batch.Unit = q.Quantity, q.Unit
+		return
+	}
+	rank := 0
+	switch q.Qualifier {
+	case "12":
+		rank = 3
+	case "46":
+		rank = 2
+	case "47":
+		rank = 1
+	case "21":
+		if !l.Ordered.Valid {
+			l.Ordered = q.Quantity
+			return
+		}
+	}
+	if rank <= m.quantity {
+		l.detail().Quantities = append(l.detail().Quantities, q)
+		return
+	}
+	if m.quantity > 0 {
+		before := Quantity{Qualifier: [...]string{"", "47", "46"}[m.quantity], Quantity: l.Quantity, Unit: l.Unit}
+		before.Role = quantityRole(before.Qualifier)
+		l.detail().Quantities = append(l.detail().Quantities, before)
+	}
+	l.Quantity, l.Unit, m.quantity = q.Quantity, q.Unit, rank
+	switch {
+	case q.Quantity.Decimal.IsZero():
+		m.warn("zero-quantity", s.Location(1, 2), "line %s: nothing was despatched", l.No)
+	case q.Quantity.Decimal.IsNegative():
+		m.warn("negative-quantity", s.Location(1, 2), "line %s: the despatched quantity is negative", l.No)
+	}
+}
+
+// closeLine moves the line's only batch to its columns.
+func (m *desadv) closeLine() {
+	l := m.line
+	m.line, m.batch = nil, nil
+	if l == nil || l.Detail == nil || len(l.Detail.Batches) == 0 {
+		return
+	}
+	first := l.Detail.Batches[0]
+	if l.Batch == "" {
+		l.Batch = first.Number
+	}
+	if l.BestBefore == "" {
+		l.BestBefore = first.BestBefore
+	}
+	if len(l.Detail.Batches) > 1 || first.Quantity.Valid || l.Batch != first.Number || l.BestBefore != first.BestBefore {
+		return
+	}
+	if l.Detail.Expiry == "" {
+		l.Detail.Expiry = first.Expiry
+	}
+	l.Detail.Serials = append(l.Detail.Serials, first.Serials...)
+	l.Detail.Batches = nil
+	if l.Detail.Expiry == "" && len(l.Detail.Serials) == 0 && l.Detail.empty() {
+		l.Detail = nil
+	}
+}
+
+func (m *desadv) cnt(s *edi.Segment) {
+	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+	if !q.Quantity.Valid {
+		return
+	}
+	if q.Qualifier == "2" {
+		m.lines, m.count = int(q.Quantity.Decimal.IntPart()), s.Location(1, 2)
+	}
+	m.doc.Detail.Counts = append(m.doc.Detail.Counts, q)
+}
+
+func (m *desadv) finish() {
+	d := m.doc
+	if d.IssueDate == "" {
+		m.warn("issue-date-missing", edi.Location{Segment: 1}, "the message says no document date")
+	}
+	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
+	parties := d.Detail.Parties
+	d.Issuer = issuer(m.ic, parties, "SU", "SE", "SF", "CZ")
+	d.Supplier = name(parties, "SU", "SE", "SF", "CZ")
+	d.Buyer = name(parties, "BY", "IV")
+	if m.lines >= 0 && m.lines != len(d.Lines) {
+		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))
+	}
+}

@@ -1,0 +1,247 @@
+package documents
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
+// The classes of document.
+const (
+	ClassInvoice  = "invoice"  // invoices, credit notes, debit notes
+	ClassDespatch = "despatch" // despatch advices
+	ClassGeneric  = "generic"  // kept without a mapping
+)
+
+// Document is one business document: what has a column, and Detail for the rest.
+// A mapper fills all but ID, which the caller makes (UUIDv7) before Queue.
+type Document struct {
+	ID             uuid.UUID  `json:"document_id"`
+	Class          string     `json:"class"`
+	TypeCode       string     `json:"type_code"`               // BT-3, UNTDID 1001: 380 invoice, 381 credit note, 351 despatch advice
+	Number         string     `json:"number"`                  // BT-1, an..35
+	IssueDate      string     `json:"issue_date,omitempty"`    // BT-2, CCYY-MM-DD
+	Function       string     `json:"function_code,omitempty"` // 1225 as sent; see Revision
+	Test           bool       `json:"test"`
+	MessageType    string     `json:"message_type"`    // INVOIC D.96A EAN008
+	Issuer         Identifier `json:"issuer,omitzero"` // the party that numbers it
+	Supplier       Name       `json:"supplier,omitzero"`
+	Buyer          Name       `json:"buyer,omitzero"`
+	OrderReference string     `json:"order_reference,omitempty"` // BT-13
+	Currency       string     `json:"currency,omitempty"`        // BT-5, ISO 4217
+	DueDate        string     `json:"due_date,omitempty"`        // BT-9, CCYY-MM-DD
+	Totals         Totals     `json:"totals,omitzero"`
+	LineCount      int        `json:"line_count"`
+	PackageCount   int        `json:"package_count,omitempty"`
+	Detail         Detail     `json:"detail"`
+	Lines          []Line     `json:"lines,omitempty"`
+	Packages       []Package  `json:"packages,omitempty"`
+
+	// Segments is the message itself, of a document kept without a mapping.
+	Segments json.RawMessage `json:"segments,omitempty"`
+
+	content       [32]byte // GuardContent
+	contentOnly   [32]byte // ContentWithoutNumberAndDate
+	contentHashed bool
+}
+
+// Totals are the amounts of BG-22, as the document says them.
+type Totals struct {
+	Lines        Number `json:"lines,omitzero"`         // BT-106
+	Allowances   Number `json:"allowances,omitzero"`    // BT-107
+	Charges      Number `json:"charges,omitzero"`       // BT-108
+	TaxExclusive Number `json:"tax_exclusive,omitzero"` // BT-109
+	Tax          Number `json:"tax,omitzero"`           // BT-110
+	TaxInclusive Number `json:"tax_inclusive,omitzero"` // BT-112
+	Prepaid      Number `json:"prepaid,omitzero"`       // BT-113
+	Rounding     Number `json:"rounding,omitzero"`      // BT-114
+	Payable      Number `json:"payable,omitzero"`       // BT-115
+}
+
+// Detail is what of a document has no column; it is stored as jsonb.
+type Detail struct {
+	Parties    []Party           `json:"parties,omitempty"`
+	References []Reference       `json:"references,omitempty"`
+	Dates      []Date            `json:"dates,omitempty"`
+	Texts      []Text            `json:"texts,omitempty"`
+	Amounts    []Amount          `json:"amounts,omitempty"` // totals without a column, raw qualifiers
+	Measures   []Measure         `json:"measures,omitempty"`
+	Counts     []Quantity        `json:"counts,omitempty"` // control totals: CNT
+	Invoice    *Invoice          `json:"invoice,omitempty"`
+	Despatch   *Despatch         `json:"despatch,omitempty"`
+	Other      []json.RawMessage `json:"other,omitempty"` // segments that found no place, see appendSegment
+}
+
+// Identifier is a value with the scheme it is unique in.
+type Identifier struct {
+	Value  string `json:"value,omitempty"`
+	Scheme string `json:"scheme,omitempty"` // ISO 6523 where known (0088 GLN, 0060 DUNS), else the code as sent
+	Raw    string `json:"raw,omitempty"`    // the scheme as sent, where it differs
+}
+
+// Name is a party in short.
+type Name struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// Party is NAD with what stands beneath it (BG-4, BG-7, BG-10, BG-13).
+type Party struct {
+	Role       string      `json:"role,omitempty"`      // ours: supplier, buyer, …; "" where the qualifier has none
+	Qualifier  string      `json:"qualifier,omitempty"` // 3035 as sent
+	ID         Identifier  `json:"id,omitzero"`
+	Name       string      `json:"name,omitempty"`
+	MoreNames  []string    `json:"more_names,omitempty"`
+	Street     []string    `json:"street,omitempty"`
+	City       string      `json:"city,omitempty"`
+	Region     string      `json:"region,omitempty"`
+	Postcode   string      `json:"postcode,omitempty"`
+	Country    string      `json:"country,omitempty"` // ISO 3166-1 as sent
+	Address    []string    `json:"address,omitempty"` // C058, unstructured
+	TaxID      string      `json:"tax_id,omitempty"`  // VAT identifier: RFF+VA
+	References []Reference `json:"references,omitempty"`
+	Contacts   []Contact   `json:"contacts,omitempty"`
+	Accounts   []Account   `json:"accounts,omitempty"`
+}
+
+// Contact is CTA with its COM.
+type Contact struct {
+	Function string       `json:"function,omitempty"` // 3139
+	ID       string       `json:"id,omitempty"`
+	Name     string       `json:"name,omitempty"`
+	Phone    string       `json:"phone,omitempty"`
+	Email    string       `json:"email,omitempty"`
+	Other    []Identifier `json:"other,omitempty"` // scheme: 3155
+}
+
+// Account is FII: where to pay (BG-17).
+type Account struct {
+	Qualifier   string     `json:"qualifier,omitempty"` // 3035
+	Account     string     `json:"account,omitempty"`   // IBAN or other
+	Holder      string     `json:"holder,omitempty"`
+	Institution Identifier `json:"institution,omitzero"` // BIC or other
+	Name        string     `json:"name,omitempty"`
+	Currency    string     `json:"currency,omitempty"`
+	Country     string     `json:"country,omitempty"`
+}
+
+// Reference is RFF.
+type Reference struct {
+	Role      string `json:"role,omitempty"`
+	Qualifier string `json:"qualifier,omitempty"` // 1153 as sent
+	Number    string `json:"number,omitempty"`
+	Line      string `json:"line,omitempty"` // 1156, line in the referenced document
+	Dates     []Date `json:"dates,omitempty"`
+}
+
+// Text is FTX, or a description of an item: IMD.
+type Text struct {
+	Subject  string `json:"subject,omitempty"` // 4451, or 7077 and 7081
+	Code     string `json:"code,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Language string `json:"language,omitempty"`
+}
+
+// Amount is MOA.
+type Amount struct {
+	Role      string `json:"role,omitempty"`
+	Qualifier string `json:"qualifier,omitempty"` // 5025 as sent
+	Amount    Number `json:"amount"`
+	Currency  string `json:"currency,omitempty"`
+}
+
+// Measure is MEA.
+type Measure struct {
+	Purpose   string `json:"purpose,omitempty"`   // 6311
+	Dimension string `json:"dimension,omitempty"` // 6313
+	Value     Number `json:"value,omitzero"`
+	Unit      string `json:"unit,omitempty"`
+}
+
+// Quantity is QTY.
+type Quantity struct {
+	Role      string `json:"role,omitempty"`
+	Qualifier string `json:"qualifier,omitempty"` // 6063 as sent
+	Quantity  Number `json:"quantity"`
+	Unit      string `json:"unit,omitempty"`
+}
+
+// Invoice is what only invoices have.
+type Invoice struct {
+	TaxCurrency      string            `json:"tax_currency,omitempty"` // BT-6
+	Currencies       []Currency        `json:"currencies,omitempty"`
+	PaymentMeans     []string          `json:"payment_means,omitempty"` // BT-81, UNTDID 4461
+	Terms            []PaymentTerm     `json:"terms,omitempty"`         // BT-20
+	AllowanceCharges []AllowanceCharge `json:"allowance_charges,omitempty"`
+	Taxes            []Tax             `json:"taxes,omitempty"`         // BG-23, by category and rate
+	DefaultTaxes     []Tax             `json:"default_taxes,omitempty"` // TAX in the header: of lines that say nothing
+}
+
+// Currency is one C504 of CUX.
+type Currency struct {
+	Usage    string `json:"usage,omitempty"`    // 6347: 2 reference, 3 target, 6 tax
+	Function string `json:"function,omitempty"` // 6343: 4 invoicing
+	Code     string `json:"code,omitempty"`
+	Rate     Number `json:"rate,omitzero"`
+}
+
+// PaymentTerm is PAT or PYT with its dates, percentages and amounts.
+type PaymentTerm struct {
+	Type     string   `json:"type,omitempty"` // 4279: 1 basic, 3 fixed date, 22 discount
+	Text     string   `json:"text,omitempty"`
+	Period   string   `json:"period,omitempty"` // 2151: D day
+	Count    string   `json:"count,omitempty"`  // 2152
+	Relation string   `json:"relation,omitempty"`
+	Event    string   `json:"event,omitempty"` // 2475: what the period counts from
+	Percent  Number   `json:"percent,omitzero"`
+	Dates    []Date   `json:"dates,omitempty"`
+	Amounts  []Amount `json:"amounts,omitempty"`
+}
+
+// AllowanceCharge is ALC with what stands beneath it (BG-20, BG-21, BG-27, BG-28).
+type AllowanceCharge struct {
+	Charge      bool     `json:"charge"`
+	Code        string   `json:"code,omitempty"` // UNTDID 5189 or 7161
+	Reason      string   `json:"reason,omitempty"`
+	Sequence    string   `json:"sequence,omitempty"` // 1227
+	Settlement  string   `json:"settlement,omitempty"`
+	Percent     Number   `json:"percent,omitzero"`
+	Basis       Number   `json:"basis,omitzero"`
+	Amount      Number   `json:"amount,omitzero"`
+	Quantity    Number   `json:"quantity,omitzero"`
+	Rate        Number   `json:"rate,omitzero"`
+	TaxCategory string   `json:"tax_category,omitempty"`
+	TaxRate     Number   `json:"tax_rate,omitzero"`
+	Amounts     []Amount `json:"amounts,omitempty"` // others
+}
+
+// Tax is TAX with its amounts.
+type Tax struct {
+	Function string   `json:"function,omitempty"` // 5283: 7 tax
+	Type     string   `json:"type,omitempty"`     // 5153: VAT, GST
+	Category string   `json:"category,omitempty"` // UNTDID 5305
+	Rate     Number   `json:"rate,omitzero"`      // per cent
+	RawRate  string   `json:"raw_rate,omitempty"` // where it is no number
+	Basis    Number   `json:"basis,omitzero"`     // BT-116
+	Amount   Number   `json:"amount,omitzero"`    // BT-117
+	Amounts  []Amount `json:"amounts,omitempty"`
+}
+
+// Despatch is what only despatch advices have.
+type Despatch struct {
+	DespatchDate      string      `json:"despatch_date,omitempty"` // CCYY-MM-DD, DTM+11
+	EstimatedDelivery string      `json:"estimated_delivery,omitempty"`
+	Transport         []Transport `json:"transport,omitempty"`
+	GrossWeight       Number      `json:"gross_weight,omitzero"`
+	WeightUnit        string      `json:"weight_unit,omitempty"`
+}
+
+// Transport is TDT.
+type Transport struct {
+	Stage     string     `json:"stage,omitempty"` // 8051: 20 main carriage
+	Reference string     `json:"reference,omitempty"`
+	Mode      string     `json:"mode,omitempty"` // 8067: 30 road
+	Carrier   Identifier `json:"carrier,omitzero"`
+	Name      string     `json:"name,omitempty"`
+	Vehicle   string     `json:"vehicle,omitempty"`
+}

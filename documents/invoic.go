@@ -1,0 +1,567 @@
+package documents
+
+import "github.com/edigw/edigw/edi"
+
+// place is the segment group of INVOIC or DESADV a mapper stands in. The groups
+// are told by the segments that open them, so that one mapping reads D.96A, D.01B
+// and the EN 16931 binding on D.14B, and forgives segments out of order.
+type place int
+
+const (
+	placeOpen      place = iota // the header, the line or the summary itself
+	placeReference              // RFF
+	placeParty                  // NAD
+	placeTax                    // TAX
+	placeTerms                  // PAT, PYT
+	placeAllowance              // ALC
+	placePackage                // CPS, PAC, PCI
+	placeOther                  // a group the model has no place for
+)
+
+// section is the part of a message: header, detail or summary.
+type section int
+
+const (
+	sectionHeader section = iota
+	sectionLines
+	sectionSummary
+)
+
+// invoic maps INVOIC.
+type invoic struct {
+	mapping
+	body    *edi.Body
+	invoice *Invoice
+	section section
+	place   place
+
+	line        *Line
+	lineSegment int // index of its LIN
+	quantity    int // rank of what its columns hold
+	price       int
+	description int
+
+	party     *Party
+	reference *Reference
+	tax       *Tax // nil while the line's columns hold it
+	term      *PaymentTerm
+	allowance *AllowanceCharge
+
+	totals [totalKinds]total
+	taxAt  []edi.Location // of invoice.Taxes
+	begun  bool // BGM was read
+	lines  int  // CNT 2, -1 if it was not sent
+	count  edi.Location
+}
+
+// mapInvoic reads an INVOIC as an invoice, credit note or debit note.
+func mapInvoic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
+	m := invoic{mapping: begin(ic, i, b, ClassInvoice), body: b, invoice: &Invoice{}, lines: -1}
+	d := m.doc
+	d.Detail.Invoice = m.invoice
+	if n := countSegments(b, "LIN"); n > 0 {
+		d.Lines = make([]Line, 0, n)
+	}
+	for at := range b.Segments {
+		m.segment(&b.Segments[at], at)
+	}
+	m.closeLine()
+	if !m.begun {
+		m.missingBGM(b)
+	}
+	m.finish()
+	return m.end()
+}
+
+func countSegments(b *edi.Body, tag string) int {
+	n := 0
+	for i := range b.Segments {
+		if b.Segments[i].Is(tag) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *invoic) segment(s *edi.Segment, at int) {
+	d := m.doc
+	switch tag := s.Tag(); tag {
+	case "UNH", "UNT":
+	case "BGM":
+		if m.begun {
+			m.report(edi.SeverityWarning, "bgm-repeated", "35", s.Location(0, 0), "BGM stands more than once; the first counts")
+			return
+		}
+		m.begun = true
+		m.bgm(s)
+	case "DTM":
+		m.dtm(s)
+	case "RFF":
+		m.rff(s)
+	case "NAD":
+		m.openParty(s)
+	case "FII", "CTA", "COM":
+		if m.place != placeParty || !m.under(m.party, s, tag) {
+			m.other(s)
+		}
+	case "CUX":
+		m.place = placeOpen
+		m.cux(s)
+	case "PAT", "PYT":
+		m.openTerm(s)
+	case "PAI":
+		if means := s.Get(1, 3); means != "" { // 4461, BT-81
+			m.invoice.PaymentMeans = append(m.invoice.PaymentMeans, means)
+		}
+	case "ALC":
+		m.openAllowance(s)
+	case "TAX":
+		m.taxOf(s)
+	case "MOA":
+		m.moa(s)
+	case "PCD":
+		m.pcd(s)
+	case "RTE":
+		if m.place != placeAllowance {
+			m.other(s)
+			return
+		}
+		m.allowance.Rate = m.number(s, 1, 2)
+	case "FTX":
+		t := ftx(s)
+		if m.line != nil {
+			m.line.detail().Texts = append(m.line.detail().Texts, t)
+		} else {
+			d.Detail.Texts = append(d.Detail.Texts, t)
+		}
+	case "MEA":
+		if m.place == placeOther {
+			m.other(s)
+		} else if m.line != nil {
+			m.line.detail().Measures = append(m.line.detail().Measures, m.mea(s))
+		} else {
+			d.Detail.Measures = append(d.Detail.Measures, m.mea(s))
+		}
+	case "LIN":
+		m.openLine(s, at)
+	case "PIA", "IMD", "QTY", "PRI", "ALI", "GIN", "QVR":
+		m.item(s, tag)
+	case "UNS":
+		m.closeLine()
+		m.section, m.place = sectionSummary, placeOpen
+	case "CNT":
+		m.cnt(s)
+	case "GIR", "LOC", "DGS":
+		m.other(s)
+	case "EFI", "TDT", "TOD", "EQD", "PAC", "RCS":
+		m.place = placeOther
+		m.other(s)
+	default:
+		m.other(s)
+	}
+}
+
+// other keeps a segment as it is, with the line or the document.
+func (m *invoic) other(s *edi.Segment) {
+	if m.line != nil {
+		m.line.detail().Other = other(m.line.detail().Other, s)
+		return
+	}
+	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
+}
+
+func (m *invoic) dtm(s *edi.Segment) {
+	date, ok := m.date(s)
+	if !ok {
+		return
+	}
+	d := m.doc
+	switch {
+	case m.place == placeTerms:
+		m.term.Dates = append(m.term.Dates, date)
+		if date.Qualifier == "13" && d.DueDate == "" {
+			d.DueDate = date.Day()
+		}
+	case m.place == placeReference && (m.section != sectionHeader || !m.misplaced(date.Qualifier)):
+		if m.reference == nil { // of the order that stands in the line's columns
+			list := &m.line.detail().References
+			*list = append(*list, Reference{Role: "order", Qualifier: "ON", Number: m.line.OrderReference, Line: m.line.OrderLine})
+			m.reference = &(*list)[len(*list)-1]
+		}
+		m.reference.Dates = append(m.reference.Dates, date)
+	case m.place == placeParty && m.section == sectionHeader && len(m.party.References) > 0 && !m.misplaced(date.Qualifier):
+		r := &m.party.References[len(m.party.References)-1]
+		r.Dates = append(r.Dates, date)
+	case m.place == placeOther && !m.misplaced(date.Qualifier):
+		m.other(s)
+	case m.line != nil:
+		m.line.detail().Dates = append(m.line.detail().Dates, date)
+	default:
+		d.Detail.Dates = append(d.Detail.Dates, date)
+		if date.Qualifier == "13" && d.DueDate == "" {
+			d.DueDate = date.Day()
+		}
+	}
+}
+
+// misplaced reports whether a date in a group is the document's own all the same.
+// QUIRK: some send DTM+137 behind a reference or a party.
+func (m *invoic) misplaced(qualifier string) bool {
+	if m.line != nil || qualifier != "137" && qualifier != "3" {
+		return false
+	}
+	for _, have := range m.doc.Detail.Dates {
+		if have.Qualifier == qualifier {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *invoic) rff(s *edi.Segment) {
+	if m.place == placeParty {
+		m.under(m.party, s, "RFF")
+		return
+	}
+	r := reference(s)
+	if m.place == placeOther && r.Role == "" {
+		m.other(s)
+		return
+	}
+	m.place = placeReference
+	if m.line == nil {
+		d := m.doc
+		d.Detail.References = append(d.Detail.References, r)
+		m.reference = &d.Detail.References[len(d.Detail.References)-1]
+		if r.Role == "order" && d.OrderReference == "" {
+			d.OrderReference = r.Number
+		}
+		return
+	}
+	if r.Role == "order" && m.line.OrderReference == "" && m.line.OrderLine == "" {
+		m.line.OrderReference, m.line.OrderLine = r.Number, r.Line
+		m.reference = nil
+		return
+	}
+	list := &m.line.detail().References
+	*list = append(*list, r)
+	m.reference = &(*list)[len(*list)-1]
+}
+
+func (m *invoic) openParty(s *edi.Segment) {
+	m.place = placeParty
+	list := &m.doc.Detail.Parties
+	if m.line != nil {
+		list = &m.line.detail().Parties
+	}
+	*list = append(*list, nad(s))
+	m.party = &(*list)[len(*list)-1]
+}
+
+// cux reads CUX. The invoice's currency is the one with usage 2 or function 4,
+// else the first.
+func (m *invoic) cux(s *edi.Segment) {
+	d, list := m.doc, &m.invoice.Currencies
+	for e := 1; e <= 2; e++ {
+		c := Currency{Usage: s.Get(e, 1), Code: s.Get(e, 2), Function: s.Get(e, 3)}
+		if c.Code == "" {
+			continue
+		}
+		if e == 1 {
+			c.Rate = m.number(s, 3, 1)
+		}
+		switch {
+		case c.Usage == "6":
+			m.invoice.TaxCurrency = c.Code
+		case d.Currency == "", c.Function == "4", c.Usage == "2" && !m.invoicing():
+			d.Currency = c.Code
+		}
+		*list = append(*list, c)
+	}
+}
+
+// invoicing reports whether a currency was named the invoicing one.
+func (m *invoic) invoicing() bool {
+	for _, c := range m.invoice.Currencies {
+		if c.Function == "4" {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *invoic) openTerm(s *edi.Segment) {
+	m.place = placeTerms
+	list := &m.invoice.Terms
+	if m.line != nil {
+		list = &m.line.detail().Terms
+	}
+	*list = append(*list, PaymentTerm{
+		Type:     s.Get(1, 1),
+		Text:     join(s, 2, 4, 5),
+		Event:    s.Get(3, 1),
+		Relation: s.Get(3, 2),
+		Period:   s.Get(3, 3),
+		Count:    s.Get(3, 4),
+	})
+	m.term = &(*list)[len(*list)-1]
+}
+
+func (m *invoic) openAllowance(s *edi.Segment) {
+	m.place = placeAllowance
+	list := &m.invoice.AllowanceCharges
+	if m.line != nil {
+		list = &m.line.detail().AllowanceCharges
+	}
+	a := AllowanceCharge{
+		Charge:     s.Get(1, 1) == "C",
+		Reason:     s.Get(2, 1),
+		Code:       s.Get(5, 1), // 7161
+		Settlement: s.Get(3, 1),
+		Sequence:   s.Get(4, 1),
+	}
+	if a.Code == "" {
+		a.Code = s.Get(2, 2) // 5189
+	}
+	if text := join(s, 5, 4, 5); text != "" {
+		a.Reason = text
+	}
+	*list = append(*list, a)
+	m.allowance = &(*list)[len(*list)-1]
+}
+
+func (m *invoic) taxOf(s *edi.Segment) {
+	t := Tax{Function: s.Get(1, 1), Type: s.Get(2, 1), Category: s.Get(6, 1)}
+	t.Rate, t.RawRate = m.rate(s, 5, 4)
+	t.Basis = m.number(s, 4, 1) // 5286
+	switch {
+	case m.place == placeAllowance:
+		m.allowance.TaxCategory, m.allowance.TaxRate = t.Category, t.Rate
+		return
+	case m.line != nil:
+		m.place = placeTax
+		if l := m.line; l.TaxCategory == "" && !l.TaxRate.Valid && t.RawRate == "" && !t.Basis.Valid {
+			l.TaxCategory, l.TaxRate = t.Category, t.Rate
+			m.tax = nil
+			return
+		}
+		list := &m.line.detail().Taxes
+		*list = append(*list, t)
+		m.tax = &(*list)[len(*list)-1]
+		return
+	}
+	m.place = placeTax
+	list := &m.invoice.Taxes
+	if m.section == sectionHeader {
+		list = &m.invoice.DefaultTaxes
+	}
+	*list = append(*list, t)
+	m.tax = &(*list)[len(*list)-1]
+	if list == &m.invoice.Taxes {
+		m.taxAt = append(m.taxAt, s.Location(0, 0))
+	}
+}
+
+func (m *invoic) pcd(s *edi.Segment) {
+	switch m.place {
+	case placeAllowance:
+		m.allowance.Percent = m.number(s, 1, 2)
+	case placeTerms:
+		m.term.Percent = m.number(s, 1, 2)
+	default:
+		m.other(s)
+	}
+}
+
+// moa puts an amount where its group and its qualifier say.
+func (m *invoic) moa(s *edi.Segment) {
+	a := Amount{Qualifier: s.Get(1, 1), Amount: m.number(s, 1, 2), Currency: s.Get(1, 3)}
+	if !a.Amount.Valid { // 5004 is conditional
+		return
+	}
+	a.Role = amountRole(a.Qualifier)
+	switch {
+	case m.place == placeAllowance:
+		switch al := m.allowance; {
+		case (a.Qualifier == "8" || a.Qualifier == "23" || a.Qualifier == "204") && !al.Amount.Valid:
+			al.Amount = a.Amount
+		case a.Qualifier == "25" && !al.Basis.Valid:
+			al.Basis = a.Amount
+		default:
+			al.Amounts = append(al.Amounts, a)
+		}
+	case m.place == placeTerms:
+		m.term.Amounts = append(m.term.Amounts, a)
+	case m.place == placeOther:
+		m.other(s)
+	case m.place == placeTax && m.tax != nil && (a.Qualifier == "124" || a.Qualifier == "125"):
+		switch t := m.tax; {
+		case a.Qualifier == "125" && !t.Basis.Valid:
+			t.Basis = a.Amount
+		case a.Qualifier == "124" && !t.Amount.Valid:
+			t.Amount = a.Amount
+		default:
+			t.Amounts = append(t.Amounts, a)
+		}
+	case m.line != nil:
+		if a.Qualifier == "203" && !m.line.NetAmount.Valid {
+			m.line.NetAmount = a.Amount
+			return
+		}
+		m.line.detail().Amounts = append(m.line.detail().Amounts, a)
+	case m.section == sectionSummary:
+		m.total(s, a)
+	default:
+		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, a)
+	}
+}
+
+func (m *invoic) openLine(s *edi.Segment, at int) {
+	m.closeLine()
+	m.section, m.place = sectionLines, placeOpen
+	m.doc.Lines = append(m.doc.Lines, Line{})
+	m.line, m.lineSegment = &m.doc.Lines[len(m.doc.Lines)-1], at
+	m.quantity, m.price, m.description = 0, 0, 0
+	lin(m.line, s)
+}
+
+// item reads the segments of a line's own group.
+func (m *invoic) item(s *edi.Segment, tag string) {
+	l := m.line
+	if l == nil || m.place == placeOther && tag != "PRI" {
+		if tag == "ALI" || tag == "IMD" || l == nil {
+			m.other(s)
+			return
+		}
+	}
+	switch tag {
+	case "PIA":
+		pia(l, s)
+	case "IMD":
+		imd(l, s, &m.description)
+	case "QTY":
+		if m.place == placeAllowance {
+			m.allowance.Quantity = m.number(s, 1, 2)
+			return
+		}
+		m.qty(l, s)
+	case "PRI":
+		m.place = placeOpen
+		m.pri(l, s)
+	case "ALI":
+		if origin := s.Get(1, 1); origin != "" && l.detail().Origin == "" {
+			l.Detail.Origin = origin
+			return
+		}
+		m.other(s)
+	case "GIN":
+		gin(l, s)
+	default:
+		m.other(s)
+	}
+}
+
+// qty reads QTY of an invoice line: 47 invoiced, else 46 delivered or 12
+// despatched.
+func (m *invoic) qty(l *Line, s *edi.Segment) {
+	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+	if !q.Quantity.Valid {
+		return
+	}
+	rank := 0
+	switch q.Qualifier {
+	case "47":
+		rank = 3
+	case "46":
+		rank = 2
+	case "12":
+		rank = 1
+	case "21":
+		if !l.Ordered.Valid {
+			l.Ordered = q.Quantity
+			return
+		}
+	}
+	if rank > m.quantity {
+		if m.quantity > 0 {
+			before := Quantity{Qualifier: [...]string{"", "12", "46"}[m.quantity], Quantity: l.Quantity, Unit: l.Unit}
+			before.Role = quantityRole(before.Qualifier)
+			l.detail().Quantities = append(l.detail().Quantities, before)
+		}
+		l.Quantity, l.Unit, m.quantity = q.Quantity, q.Unit, rank
+		return
+	}
+	q.Role = quantityRole(q.Qualifier)
+	l.detail().Quantities = append(l.detail().Quantities, q)
+}
+
+// pri reads PRI: AAA net price, else INV or CAL, is the line's; gross and others
+// stand beside it.
+func (m *invoic) pri(l *Line, s *edi.Segment) {
+	p := Price{
+		Qualifier:     s.Get(1, 1),
+		Price:         m.number(s, 1, 2),
+		Type:          s.Get(1, 3),
+		Specification: s.Get(1, 4),
+		Basis:         m.number(s, 1, 5),
+		Unit:          s.Get(1, 6),
+	}
+	if !p.Price.Valid {
+		return
+	}
+	if p.Price.Decimal.IsNegative() { // BR-27
+		m.warn("negative-price", s.Location(1, 2), "the price is negative")
+	}
+	rank := 0
+	switch p.Qualifier {
+	case "AAA":
+		rank = 2
+	case "INV", "CAL", "":
+		rank = 1
+	}
+	if rank > m.price {
+		if m.price > 0 {
+			l.detail().Prices = append(l.detail().Prices, Price{Qualifier: "INV", Price: l.Price, Basis: l.PriceBasis, Unit: l.PriceUnit})
+		}
+		l.Price, l.PriceBasis, l.PriceUnit, m.price = p.Price, p.Basis, p.Unit, rank
+		return
+	}
+	l.detail().Prices = append(l.detail().Prices, p)
+}
+
+func (m *invoic) cnt(s *edi.Segment) {
+	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+	if !q.Quantity.Valid {
+		return
+	}
+	if q.Qualifier == "2" {
+		m.lines, m.count = int(q.Quantity.Decimal.IntPart()), s.Location(1, 2)
+	}
+	m.doc.Detail.Counts = append(m.doc.Detail.Counts, q)
+}
+
+// finish derives the columns that more than one segment decides, and compares
+// what the message says of itself.
+func (m *invoic) finish() {
+	d := m.doc
+	for _, q := range [...]string{"3", "137"} { // DTM 3 beside 137: 137 is the message's own
+		for _, date := range d.Detail.Dates {
+			if date.Qualifier == q && d.IssueDate == "" {
+				d.IssueDate = date.Day()
+			}
+		}
+	}
+	if d.IssueDate == "" {
+		m.warn("issue-date-missing", edi.Location{Segment: 1}, "the message says no document date")
+	}
+	d.LineCount = len(d.Lines)
+	parties := d.Detail.Parties
+	d.Issuer = issuer(m.ic, parties, "II", "SU", "SE")
+	d.Supplier = name(parties, "SU", "SE")
+	d.Buyer = name(parties, "BY", "IV")
+	m.setTotals()
+	if m.lines >= 0 && m.lines != len(d.Lines) {
+		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))
+	}
+	m.checkTotals()
+}

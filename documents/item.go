@@ -1,0 +1,134 @@
+package documents
+
+import "github.com/edigw/edigw/edi"
+
+// lin reads LIN.
+func lin(l *Line, s *edi.Segment) {
+	l.No = trimBlanks(s.Get(1, 1))
+	if action := s.Get(2, 1); action != "" {
+		l.detail().Action = action
+	}
+	itemID(l, s.Get(3, 1), s.Get(3, 2))
+	if parent := s.Get(4, 2); parent != "" {
+		l.SubOf = parent
+	}
+	if s.Get(5, 1) != "" || s.Get(6, 1) != "" {
+		l.detail().Other = other(l.detail().Other, s)
+	}
+}
+
+// pia reads PIA: up to five item numbers.
+func pia(l *Line, s *edi.Segment) {
+	for e := 2; e <= min(s.Elements(), 6); e++ {
+		itemID(l, s.Get(e, 1), s.Get(e, 2))
+	}
+}
+
+// itemID puts an item number under its kind, 7143.
+func itemID(l *Line, value, kind string) {
+	value = trimBlanks(value)
+	if value == "" {
+		return
+	}
+	column := (*string)(nil)
+	switch kind {
+	case "EN", "SRV", "UP":
+		column = &l.GTIN
+	case "SA", "VN", "VP":
+		column = &l.SupplierItem
+	case "IN", "BP":
+		column = &l.BuyerItem
+	case "NB":
+		column = &l.Batch
+	}
+	if column != nil && *column == "" {
+		*column = value
+		return
+	}
+	if column != nil && *column == value {
+		return
+	}
+	l.detail().Items = append(l.detail().Items, Identifier{Value: value, Scheme: kind})
+}
+
+// imd reads IMD. The line's description is the first free-form text (F), else the
+// first text; rank remembers which it holds.
+func imd(l *Line, s *edi.Segment, rank *int) {
+	t := Text{Subject: s.Get(1, 1), Code: s.Get(3, 1), Text: join(s, 3, 4, 5), Language: s.Get(3, 6)}
+	if characteristic := s.Get(2, 1); characteristic != "" {
+		t.Subject += " " + characteristic
+	}
+	r := 1
+	if s.Get(1, 1) == "F" {
+		r = 2
+	}
+	if t.Text != "" && r > *rank {
+		if *rank > 0 {
+			l.detail().Descriptions = append(l.detail().Descriptions, Text{Text: l.Description})
+		}
+		l.Description, *rank = t.Text, r
+		if t.Code == "" && t.Language == "" {
+			return
+		}
+		t.Text = ""
+	}
+	if t.Text != "" || t.Code != "" {
+		l.detail().Descriptions = append(l.detail().Descriptions, t)
+	}
+}
+
+// gin reads GIN of a line: batches (BX) and serial numbers (BN), others as they
+// are.
+func gin(l *Line, s *edi.Segment) {
+	kind := s.Get(1, 1)
+	for e := 2; e <= min(s.Elements(), 6); e++ {
+		for c := 1; c <= 2; c++ {
+			value := trimBlanks(s.Get(e, c))
+			switch {
+			case value == "":
+			case kind == "BX" && l.Batch == "":
+				l.Batch = value
+			case kind == "BN" || kind == "SN":
+				l.detail().Serials = append(l.detail().Serials, value)
+			default:
+				l.detail().Identifiers = append(l.detail().Identifiers, Identifier{Value: value, Scheme: kind})
+			}
+		}
+	}
+}
+
+// ftx reads FTX.
+func ftx(s *edi.Segment) Text {
+	t := Text{Subject: s.Get(1, 1), Code: s.Get(3, 1), Text: join(s, 4, 1, 5), Language: s.Get(5, 1)}
+	return t
+}
+
+// mea reads MEA.
+func (m *mapping) mea(s *edi.Segment) Measure {
+	return Measure{Purpose: s.Get(1, 1), Dimension: s.Get(2, 1), Unit: s.Get(3, 1), Value: m.number(s, 3, 2)}
+}
+
+// quantityRole gives our word for a qualifier of 6063, "" if there is none.
+func quantityRole(qualifier string) string {
+	switch qualifier {
+	case "47":
+		return "invoiced"
+	case "46":
+		return "delivered"
+	case "12":
+		return "despatched"
+	case "21":
+		return "ordered"
+	case "59":
+		return "per_package"
+	case "192":
+		return "free"
+	case "194":
+		return "received"
+	case "61":
+		return "returned"
+	case "83":
+		return "backorder"
+	}
+	return ""
+}

@@ -1,0 +1,280 @@
+package documents
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// maxFindings bounds what one message can make us keep, errors and lesser
+// findings apart.
+const maxFindings = 50
+
+// mapping is what every mapper carries: the document being filled and what was
+// found on the way.
+type mapping struct {
+	ic      *edi.Interchange
+	doc     *Document
+	errs    []*edi.Error
+	refused int
+	lesser  int
+}
+
+// begin starts a document of message i and hashes its content.
+func begin(ic *edi.Interchange, i int, b *edi.Body, class string) mapping {
+	m := mapping{ic: ic, doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+	if at := m.doc.hashContent(ic, b); at >= 0 {
+		m.report(edi.SeverityError, "invalid-characters", "21", b.Segments[at].Location(0, 0), "the text is not valid in its character set")
+	}
+	return m
+}
+
+// end gives what a mapper returns.
+func (m *mapping) end() (*Document, []*edi.Error) {
+	if over := m.refused + m.lesser - len(m.errs); over > 0 && len(m.errs) > 0 {
+		m.errs = append(m.errs, &edi.Error{Code: "more-findings", Severity: edi.SeverityNote, Text: fmt.Sprintf("%d further findings are not listed", over), Location: m.errs[len(m.errs)-1].Location})
+	}
+	if m.refused > 0 {
+		return nil, m.errs
+	}
+	return m.doc, m.errs
+}
+
+// messageType gives INVOIC D.96A EAN008.
+func messageType(ic *edi.Interchange, i int) string {
+	if i < 0 || i >= len(ic.Messages) || ic.Messages[i].Type == nil {
+		return ""
+	}
+	t := ic.Messages[i].Type
+	s := t.Type
+	switch {
+	case t.Version != "" && t.Release != "":
+		s += " " + t.Version + "." + t.Release
+	case t.Version+t.Release != "":
+		s += " " + t.Version + t.Release
+	}
+	if t.AssociationCode != "" {
+		s += " " + t.AssociationCode
+	}
+	return s
+}
+
+// report adds a finding, unless there are too many.
+func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Location, text string) {
+	count := &m.lesser
+	if severity == edi.SeverityError {
+		count = &m.refused
+	}
+	if *count++; *count > maxFindings {
+		return
+	}
+	m.errs = append(m.errs, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: text, Location: at})
+}
+
+func (m *mapping) warn(code string, at edi.Location, format string, args ...any) {
+	if m.lesser >= maxFindings {
+		m.lesser++
+		return
+	}
+	m.report(edi.SeverityWarning, code, "", at, fmt.Sprintf(format, args...))
+}
+
+func (m *mapping) note(code string, at edi.Location, format string, args ...any) {
+	if m.lesser >= maxFindings {
+		m.lesser++
+		return
+	}
+	m.report(edi.SeverityNote, code, "", at, fmt.Sprintf(format, args...))
+}
+
+// number reads a numeric component. One that is no number refuses the message.
+func (m *mapping) number(s *edi.Segment, e, c int) Number {
+	raw := s.Get(e, c)
+	if raw == "" {
+		return Number{}
+	}
+	n, fault := parseNumber(raw)
+	if fault != nil {
+		severity := edi.SeverityError
+		if fault.tolerated {
+			severity = edi.SeverityWarning
+		}
+		m.report(severity, "invalid-number", fault.standard, s.Location(e, c), fmt.Sprintf("%q: %s", shorten(raw), fault.text))
+	}
+	return n
+}
+
+// rate reads a percentage that the directory types as text (5278, an..17).
+func (m *mapping) rate(s *edi.Segment, e, c int) (Number, string) {
+	raw := s.Get(e, c)
+	n, fault := parseNumber(raw)
+	if fault != nil && !fault.tolerated {
+		m.warn("invalid-rate", s.Location(e, c), "%q: %s", shorten(raw), fault.text)
+		return Number{}, raw
+	}
+	return n, ""
+}
+
+// date reads C507. An impossible date refuses the message.
+func (m *mapping) date(s *edi.Segment) (Date, bool) {
+	qualifier := s.Get(1, 1)
+	d, fault := parseDate(s.Get(1, 2), s.Get(1, 3))
+	d.Qualifier, d.Role = qualifier, dateRole(qualifier)
+	switch fault {
+	case dateEmpty:
+		m.warn("date-empty", s.Location(1, 2), "DTM %s holds no date", shorten(qualifier))
+		return d, false
+	case dateFormat:
+		m.note("date-format", s.Location(1, 3), "format %s is kept as sent, not read", shorten(d.Format))
+	case dateMismatch:
+		m.warn("date-format", s.Location(1, 2), "%s is not in format %s; read by its length", shorten(d.Raw), d.Format)
+	case dateImpossible:
+		m.report(edi.SeverityError, "invalid-date", "12", s.Location(1, 2), fmt.Sprintf("%q is no date in format %s", shorten(d.Raw), d.Format))
+		return d, false
+	}
+	return d, true
+}
+
+// bgm reads type, number and function. The number makes the document; without one
+// the message is refused, and a longer one than 1004 holds is refused, not cut.
+func (m *mapping) bgm(s *edi.Segment) {
+	d := m.doc
+	d.TypeCode = s.Get(1, 1)
+	if d.TypeCode == "" {
+		m.warn("type-missing", s.Location(1, 1), "BGM says no document type")
+	}
+	d.Number = trimBlanks(s.Get(2, 1))
+	switch n := utf8.RuneCountInString(d.Number); {
+	case n == 0:
+		m.report(edi.SeverityError, "document-number-missing", "13", s.Location(2, 1), "BGM holds no document number")
+	case n > 35:
+		m.report(edi.SeverityError, "document-number-too-long", "39", s.Location(2, 1), fmt.Sprintf("the document number has %d characters, 35 are allowed", n))
+	}
+	d.Function = s.Get(3, 1)
+	if d.Revision() == RevisionPartial {
+		m.warn("partial-function", s.Location(3, 1), "function %s sends a part of a document; it is kept as a document of its own", d.Function)
+	}
+}
+
+// missingBGM refuses a message without BGM.
+func (m *mapping) missingBGM(b *edi.Body) {
+	at := edi.Location{Segment: 1}
+	if len(b.Segments) > 0 {
+		at = b.Segments[0].Location(0, 0)
+	}
+	m.report(edi.SeverityError, "bgm-missing", "13", at, "the message has no BGM, and so no document number")
+}
+
+// trimBlanks cuts padding on the right: it is not part of an identifier.
+func trimBlanks(s string) string {
+	for s != "" && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// shorten keeps a partner's value fit for a sentence.
+func shorten(s string) string {
+	if len(s) <= 40 {
+		return s
+	}
+	cut := 40
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// join puts together a text that the directory cuts in components. A component
+// that is full goes on in the next one in mid-word.
+func join(s *edi.Segment, e, from, to int) string {
+	text := s.Get(e, from)
+	last := text
+	for c := from + 1; c <= to; c++ {
+		more := s.Get(e, c)
+		if more == "" {
+			continue
+		}
+		switch n := utf8.RuneCountInString(last); {
+		case text == "", n == 35, n == 70, n == 512:
+		default:
+			text += " "
+		}
+		text += more
+		last = more
+	}
+	return text
+}
+
+// appendSegment appends a segment as JSON: ["BGM","380",["a","b"],…]; an element
+// with components is an array, a repeated element {"repeat":[…]}.
+func appendSegment(dst []byte, s *edi.Segment) []byte {
+	dst = appendJSON(append(dst, '['), s.Tag())
+	var element, repetition []byte // JSON, joined by commas
+	at, repetitions, components := 1, 0, 0
+	endRepetition := func() {
+		if repetitions++; repetitions > 1 {
+			element = append(element, ',')
+		}
+		if components == 1 {
+			element = append(element, repetition...)
+		} else {
+			element = append(append(append(element, '['), repetition...), ']')
+		}
+		repetition, components = repetition[:0], 0
+	}
+	endElement := func() {
+		endRepetition()
+		dst = append(dst, ',')
+		if repetitions == 1 {
+			dst = append(dst, element...)
+		} else {
+			dst = append(append(append(dst, `{"repeat":[`...), element...), "]}"...)
+		}
+		element, repetitions = element[:0], 0
+	}
+	for v := range s.Values() {
+		switch {
+		case v.Element < 1:
+			continue
+		case v.Element > at:
+			endElement()
+			at = v.Element
+		case v.Repetition > repetitions+1:
+			endRepetition()
+		}
+		if components++; components > 1 {
+			repetition = append(repetition, ',')
+		}
+		repetition = appendJSON(repetition, v.Text)
+	}
+	if components > 0 {
+		endElement()
+	}
+	return append(dst, ']')
+}
+
+// other keeps a segment for which the model has no place.
+func other(list []json.RawMessage, s *edi.Segment) []json.RawMessage {
+	return append(list, appendSegment(nil, s))
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendJSON appends s as a JSON string. s is valid UTF-8.
+func appendJSON(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < 0x20:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

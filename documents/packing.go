@@ -1,0 +1,225 @@
+package documents
+
+import (
+	"strings"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// pack is the package that PAC, PCI, GIN, MEA and QTY speak of now.
+func (m *desadv) pack() *Package { return &m.doc.Packages[m.current-1] }
+
+// openCPS reads CPS: one node of the packaging hierarchy. A parent must stand
+// before its children, so the tree has no cycle; one that does not makes a root.
+func (m *desadv) openCPS(s *edi.Segment) {
+	m.closeLine()
+	m.place, m.packed = placePackage, false
+	p := Package{HierarchyID: trimBlanks(s.Get(1, 1)), HierarchyParent: trimBlanks(s.Get(2, 1)), Level: s.Get(3, 1)}
+	if p.HierarchyParent != "" {
+		if parent, ok := m.byID[p.HierarchyParent]; ok {
+			p.Parent = parent
+		} else {
+			m.warn("package-parent", s.Location(2, 1), "no package %s stands before this one", shorten(p.HierarchyParent))
+		}
+	}
+	m.doc.Packages = append(m.doc.Packages, p)
+	m.cps = len(m.doc.Packages)
+	m.current = m.cps
+	if p.HierarchyID == "" {
+		return
+	}
+	if m.byID == nil {
+		m.byID = map[string]int{}
+	}
+	if _, ok := m.byID[p.HierarchyID]; ok {
+		m.warn("package-repeated", s.Location(1, 1), "package %s stands more than once", shorten(p.HierarchyID))
+	}
+	m.byID[p.HierarchyID] = m.cps
+}
+
+// inside adds a package inside or beside the CPS's own.
+func (m *desadv) inside(parent int) {
+	m.doc.Packages = append(m.doc.Packages, Package{Parent: parent})
+	m.current = len(m.doc.Packages)
+}
+
+// pac reads PAC. The first describes the CPS's own package, further ones are
+// packages inside it.
+func (m *desadv) pac(s *edi.Segment) {
+	if m.line != nil { // packaging of a line: no unit of its own
+		m.other(s)
+		return
+	}
+	m.place = placePackage
+	switch {
+	case m.cps == 0: // QUIRK: PAC without CPS
+		m.inside(0)
+		m.cps = m.current
+	case m.packed:
+		m.inside(m.cps)
+	default:
+		m.current = m.cps
+	}
+	m.packed = true
+	p := m.pack()
+	p.Quantity = m.number(s, 1, 1)
+	p.Type = s.Get(3, 1)
+	if level := s.Get(2, 1); level != "" && p.Level == "" {
+		p.Level = level
+	}
+	if related := s.Get(2, 2); related != "" {
+		p.detail().Related = related
+	}
+	if text := s.Get(3, 4); text != "" {
+		p.detail().Text = text
+		m.markedSSCC(p, s, 3, 4)
+	}
+}
+
+// pci reads PCI: marks of a package, or of a batch of a line.
+func (m *desadv) pci(s *edi.Segment) {
+	if m.line != nil {
+		l := m.line.detail()
+		l.Batches = append(l.Batches, Batch{})
+		m.batch = &l.Batches[len(l.Batches)-1]
+		if marks := values(s, 2, 1, 10); len(marks) > 0 {
+			l.Identifiers = append(l.Identifiers, Identifier{Value: strings.Join(marks, " "), Scheme: s.Get(1, 1)})
+		}
+		return
+	}
+	if m.current == 0 {
+		m.other(s)
+		return
+	}
+	p := m.pack()
+	if marking := s.Get(1, 1); marking != "" {
+		p.detail().Marking = marking
+	}
+	marks := values(s, 2, 1, 10)
+	if len(marks) == 0 {
+		return
+	}
+	text := strings.Join(marks, " ")
+	if p.Marks != "" {
+		text = p.Marks + " " + text
+	}
+	p.Marks = text
+	m.markedSSCC(p, s, 2, 1)
+}
+
+// markedSSCC takes an SSCC that is written where marks or types are.
+// QUIRK: some write it into PCI or PAC instead of GIN; only one whose check digit
+// is right is taken for an SSCC there.
+func (m *desadv) markedSSCC(p *Package, s *edi.Segment, e, c int) {
+	sscc := trimSSCC(trimBlanks(s.Get(e, c)))
+	if p.SSCC == "" && validSSCC(sscc) {
+		m.unit(sscc, "", s.Location(e, c))
+	}
+}
+
+// gin reads GIN: SSCCs (BJ), batches and serials of a line, others as they are.
+// A component pair is a range.
+func (m *desadv) gin(s *edi.Segment) {
+	kind := s.Get(1, 1)
+	for e := 2; e <= min(s.Elements(), 6); e++ {
+		from, to := trimBlanks(s.Get(e, 1)), trimBlanks(s.Get(e, 2))
+		if from == "" {
+			continue
+		}
+		switch sscc := trimSSCC(from); {
+		case m.line != nil:
+			m.lineIdentity(kind, from, to)
+		case m.current > 0 && (kind == "BJ" || kind == "ML" && validSSCC(sscc)):
+			m.unit(sscc, trimSSCC(to), s.Location(e, 1))
+		case m.current > 0:
+			p := m.pack().detail()
+			p.Identifiers = append(p.Identifiers, Identifier{Value: from, Scheme: kind})
+			if to != "" {
+				p.Identifiers = append(p.Identifiers, Identifier{Value: to, Scheme: kind, Raw: "to"})
+			}
+		default:
+			m.other(s)
+			return
+		}
+	}
+}
+
+// lineIdentity puts a batch or serial number with the line, or with its batch.
+func (m *desadv) lineIdentity(kind, from, to string) {
+	l := m.line
+	switch {
+	case kind == "BX" && m.batch != nil && m.batch.Number == "":
+		m.batch.Number = from
+	case kind == "BX" && m.batch == nil && l.Batch == "":
+		l.Batch = from
+	case kind == "BX":
+		l.detail().Batches = append(l.detail().Batches, Batch{Number: from})
+		m.batch = &l.Detail.Batches[len(l.Detail.Batches)-1]
+	case (kind == "BN" || kind == "SN") && m.batch != nil && to == "":
+		m.batch.Serials = append(m.batch.Serials, from)
+	case (kind == "BN" || kind == "SN") && to == "":
+		l.detail().Serials = append(l.detail().Serials, from)
+	default:
+		l.detail().Identifiers = append(l.detail().Identifiers, Identifier{Value: from, Scheme: kind})
+		if to != "" {
+			l.Detail.Identifiers = append(l.Detail.Identifiers, Identifier{Value: to, Scheme: kind, Raw: "to"})
+		}
+	}
+}
+
+// unit gives the current package an SSCC. Where one PAC names several, each
+// becomes a package of its own inside it. SSCCs are stored as sent and flagged: a
+// gateway mends no check digits and merges no pallets.
+func (m *desadv) unit(sscc, to string, at edi.Location) {
+	valid := validSSCC(sscc)
+	if !valid {
+		m.warn("sscc-check-digit", at, "%s is no valid SSCC: %s", shorten(sscc), ssccFault(sscc))
+	}
+	if m.seen == nil {
+		m.seen = map[string]edi.Location{}
+	}
+	if first, ok := m.seen[sscc]; ok {
+		m.warn("sscc-repeated", at, "SSCC %s stands in segment %d already", shorten(sscc), first.Segment)
+	} else {
+		m.seen[sscc] = at
+	}
+	if p := m.pack(); p.SSCC == "" && m.children[m.current] == 0 {
+		p.SSCC, p.SSCCValid = sscc, valid
+		if to != "" {
+			p.detail().SSCCTo = to
+		}
+		return
+	}
+	holder := m.current
+	if m.children == nil {
+		m.children = map[int]int{}
+	}
+	if m.children[holder] == 0 { // the first SSCC moves into a package of its own
+		m.inside(holder)
+		p, child := &m.doc.Packages[holder-1], m.pack()
+		child.Type, child.SSCC, child.SSCCValid = p.Type, p.SSCC, p.SSCCValid
+		if p.Detail != nil && p.Detail.SSCCTo != "" {
+			child.detail().SSCCTo, p.Detail.SSCCTo = p.Detail.SSCCTo, ""
+		}
+		p.SSCC, p.SSCCValid = "", false
+		m.children[holder] = 1
+	}
+	m.children[holder]++
+	m.inside(holder)
+	child := m.pack()
+	child.Type, child.SSCC, child.SSCCValid = m.doc.Packages[holder-1].Type, sscc, valid
+	if to != "" {
+		child.detail().SSCCTo = to
+	}
+	m.current = holder
+}
+
+func ssccFault(s string) string {
+	switch {
+	case !isDigits(s):
+		return "it is not all digits"
+	case len(s) != 18:
+		return "it has not 18 digits"
+	}
+	return "its check digit is wrong"
+}

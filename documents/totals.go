@@ -1,0 +1,342 @@
+package documents
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// totalKind is one amount of BG-22.
+type totalKind int
+
+const (
+	totalLines totalKind = iota
+	totalAllowances
+	totalCharges
+	totalTaxExclusive
+	totalTax
+	totalTaxInclusive
+	totalPrepaid
+	totalRounding
+	totalPayable
+	totalKinds
+)
+
+// total is what the message said of one kind, and where.
+type total struct {
+	Amount
+	at   edi.Location
+	rank int
+}
+
+// totalOf gives the kind a qualifier of 5025 stands for in the summary. Guides
+// differ: EN 16931 on D.14B uses 389, 388 and 9, EANCOM 125, 77 and 86, older
+// ones 39. Where several are sent, the higher rank is the one.
+func totalOf(qualifier string) (kind totalKind, rank int) {
+	switch qualifier {
+	case "79":
+		return totalLines, 1 // BT-106
+	case "260":
+		return totalAllowances, 1 // BT-107
+	case "259":
+		return totalCharges, 1 // BT-108
+	case "389":
+		return totalTaxExclusive, 2 // BT-109
+	case "125":
+		return totalTaxExclusive, 1
+	case "176":
+		return totalTax, 2 // BT-110
+	case "124":
+		return totalTax, 1
+	case "388":
+		return totalTaxInclusive, 3 // BT-112
+	case "77":
+		return totalTaxInclusive, 2
+	case "39":
+		return totalTaxInclusive, 1
+	case "113":
+		return totalPrepaid, 1 // BT-113
+	case "366":
+		return totalRounding, 1 // BT-114
+	case "9":
+		return totalPayable, 2 // BT-115
+	case "86":
+		return totalPayable, 1
+	}
+	return 0, 0
+}
+
+// amountRole gives our word for a qualifier of 5025, "" if there is none.
+func amountRole(qualifier string) string {
+	switch qualifier {
+	case "203":
+		return "line_net"
+	case "38":
+		return "line_inclusive"
+	case "66":
+		return "goods"
+	case "128":
+		return "gross"
+	case "131":
+		return "allowances_and_charges"
+	case "2":
+		return "tax_in_tax_currency" // BT-111
+	case "124":
+		return "tax"
+	case "125":
+		return "taxable"
+	case "509":
+		return "price_discount" // BT-147
+	case "52":
+		return "discount"
+	}
+	if _, rank := totalOf(qualifier); rank > 0 {
+		return "total"
+	}
+	return ""
+}
+
+// total takes an amount of the summary.
+func (m *invoic) total(s *edi.Segment, a Amount) {
+	kind, rank := totalOf(a.Qualifier)
+	t := &m.totals[kind]
+	foreign := a.Currency != "" && m.doc.Currency != "" && a.Currency != m.doc.Currency
+	switch {
+	case rank == 0 || foreign || rank < t.rank:
+		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, a)
+		return
+	case rank == t.rank:
+		m.warn("total-repeated", s.Location(1, 1), "MOA %s stands more than once; the first counts", a.Qualifier)
+		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, a)
+		return
+	case t.rank > 0:
+		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, t.Amount)
+	}
+	*t = total{Amount: a, at: s.Location(1, 2), rank: rank}
+}
+
+// setTotals fills the document's totals.
+func (m *invoic) setTotals() {
+	d := &m.doc.Totals
+	for kind, column := range [totalKinds]*Number{
+		&d.Lines, &d.Allowances, &d.Charges, &d.TaxExclusive, &d.Tax, &d.TaxInclusive, &d.Prepaid, &d.Rounding, &d.Payable,
+	} {
+		*column = m.totals[kind].Amount.Amount
+	}
+}
+
+// tolerance is how far sums may miss what the document says without a finding:
+// five cents, and half a cent for every line where amounts were rounded by line.
+var (
+	tolerance = decimal.New(5, -2)
+	one       = decimal.New(1, 0)
+)
+
+func (m *invoic) tolerance(roundings int) decimal.Decimal {
+	if roundings <= 10 {
+		return tolerance
+	}
+	return decimal.New(int64(roundings)*5, -3)
+}
+
+// checkTotals compares the totals with each other and with the lines (BR-CO-10 to
+// BR-CO-17). What does not add up is a warning: amounts are kept as sent. What is
+// missing is not compared.
+func (m *invoic) checkTotals() {
+	d := m.doc
+	t := d.Totals
+	if sum, other, ok := sumLines(d.Lines); ok && t.Lines.Valid {
+		within := m.tolerance(len(d.Lines))
+		if !near(sum, t.Lines.Decimal, within) && !near(other, t.Lines.Decimal, within) {
+			m.warn("line-total", m.totals[totalLines].at, "the lines add up to %s, MOA 79 says %s", number(sum), t.Lines)
+		}
+	}
+	exclusive, derived := t.TaxExclusive, m.exclusive()
+	if exclusive.Valid && derived.Valid && !near(exclusive.Decimal, derived.Decimal, m.tolerance(0)) {
+		m.warn("tax-exclusive-total", m.totals[totalTaxExclusive].at, "lines, allowances and charges give %s without tax, the document says %s", derived, exclusive)
+	}
+	if !exclusive.Valid {
+		exclusive = derived
+	}
+	taxes, rates := decimal.Zero, 0
+	for i := range m.invoice.Taxes {
+		x := &m.invoice.Taxes[i]
+		if x.Amount.Valid {
+			taxes = taxes.Add(x.Amount.Decimal)
+			rates++
+		}
+		m.checkTax(x, m.taxAt[i])
+	}
+	tax := t.Tax
+	if tax.Valid && rates > 0 && !near(tax.Decimal, taxes, m.tolerance(rates)) {
+		m.warn("tax-total", m.totals[totalTax].at, "the taxes add up to %s, the document says %s", number(taxes), tax)
+	}
+	if !tax.Valid && rates > 0 {
+		tax = number(taxes)
+	}
+	if t.TaxInclusive.Valid && exclusive.Valid && tax.Valid {
+		if sum := exclusive.Decimal.Add(tax.Decimal); !near(sum, t.TaxInclusive.Decimal, m.tolerance(rates)) {
+			m.warn("tax-inclusive-total", m.totals[totalTaxInclusive].at, "%s and %s tax are %s, the document says %s", exclusive, tax, number(sum), t.TaxInclusive)
+		}
+	}
+	if t.Payable.Valid && t.TaxInclusive.Valid {
+		due := t.TaxInclusive.Decimal.Sub(t.Prepaid.Decimal).Add(t.Rounding.Decimal)
+		if !near(due, t.Payable.Decimal, m.tolerance(0)) {
+			m.warn("payable-total", m.totals[totalPayable].at, "%s is due by the other totals, the document says %s", number(due), t.Payable)
+		}
+	}
+	m.checkSign()
+}
+
+// exclusive derives the total without tax from lines, allowances and charges as
+// the document says them.
+func (m *invoic) exclusive() Number {
+	t := m.doc.Totals
+	if !t.Lines.Valid {
+		return Number{}
+	}
+	sum := t.Lines.Decimal
+	switch net := m.amount("131"); {
+	case t.Allowances.Valid || t.Charges.Valid:
+		return number(sum.Sub(t.Allowances.Decimal).Add(t.Charges.Decimal))
+	case net.Valid:
+		return number(sum.Add(net.Decimal))
+	}
+	for i := range m.invoice.AllowanceCharges {
+		a := &m.invoice.AllowanceCharges[i]
+		switch {
+		case !a.Amount.Valid:
+			return Number{} // a percentage of something: not ours to compute
+		case a.Charge:
+			sum = sum.Add(a.Amount.Decimal)
+		default:
+			sum = sum.Sub(a.Amount.Decimal)
+		}
+	}
+	return number(sum)
+}
+
+// amount gives an amount of the summary that has no column.
+func (m *invoic) amount(qualifier string) Number {
+	for i := range m.doc.Detail.Amounts {
+		if m.doc.Detail.Amounts[i].Qualifier == qualifier {
+			return m.doc.Detail.Amounts[i].Amount
+		}
+	}
+	return Number{}
+}
+
+// checkTax compares tax with basis and rate, where all three were sent.
+func (m *invoic) checkTax(x *Tax, at edi.Location) {
+	if !x.Basis.Valid || !x.Amount.Valid || !x.Rate.Valid {
+		return
+	}
+	due := x.Basis.Decimal.Mul(x.Rate.Decimal).Shift(-2)
+	if !near(due, x.Amount.Decimal, m.tolerance(len(m.doc.Lines))) {
+		m.warn("tax-amount", at, "%s %% of %s is %s, the document says %s", x.Rate, x.Basis, number(due.Round(2)), x.Amount)
+	}
+}
+
+// checkSign notes totals whose sign contradicts the type: a credit note carries
+// positive amounts, and nothing is flipped.
+func (m *invoic) checkSign() {
+	kind := totalPayable
+	if !m.totals[kind].Amount.Amount.Valid {
+		kind = totalTaxInclusive
+	}
+	t := &m.totals[kind]
+	if !t.Amount.Amount.Valid || !t.Amount.Amount.Decimal.IsNegative() {
+		return
+	}
+	if m.doc.TypeCode == "381" || m.doc.TypeCode == "396" {
+		m.warn("negative-total", t.at, "a credit note with a negative total: whether it credits or debits is not clear")
+		return
+	}
+	m.note("negative-total", t.at, "the total is negative")
+}
+
+// sumLines adds the net amounts: of all lines, and of those that detail no other.
+// ok is false where a line has none.
+func sumLines(lines []Line) (all, own decimal.Decimal, ok bool) {
+	for i := range lines {
+		l := &lines[i]
+		if !l.NetAmount.Valid {
+			if l.SubOf == "" {
+				return all, own, false
+			}
+			continue
+		}
+		all = all.Add(l.NetAmount.Decimal)
+		if l.SubOf == "" {
+			own = own.Add(l.NetAmount.Decimal)
+		}
+	}
+	return all, own, len(lines) > 0
+}
+
+// near reports whether a and b differ by no more than within.
+func near(a, b, within decimal.Decimal) bool {
+	if a.Equal(b) {
+		return true
+	}
+	return a.Sub(b).Abs().LessThanOrEqual(within)
+}
+
+// closeLine compares a line's net amount with quantity, price, allowances and
+// charges, where they were sent.
+func (m *invoic) closeLine() {
+	l := m.line
+	m.line = nil
+	if l == nil || m.price == 0 || !l.NetAmount.Valid || !l.Quantity.Valid || !l.Price.Valid {
+		return
+	}
+	if product(l.Quantity, l.Price, l.NetAmount) && (!l.PriceBasis.Valid || l.PriceBasis.Decimal.Equal(one)) {
+		return
+	}
+	due := l.Quantity.Decimal.Mul(l.Price.Decimal)
+	if l.PriceBasis.Valid && !l.PriceBasis.Decimal.IsZero() {
+		due = due.DivRound(l.PriceBasis.Decimal, 6)
+	}
+	gross := due
+	if l.Detail != nil {
+		for i := range l.Detail.AllowanceCharges {
+			a := &l.Detail.AllowanceCharges[i]
+			if a.Charge {
+				due = due.Add(a.Amount.Decimal)
+			} else {
+				due = due.Sub(a.Amount.Decimal)
+			}
+		}
+	}
+	within := m.tolerance(0)
+	// QUIRK: a net price often holds the line's allowances already.
+	if near(due, l.NetAmount.Decimal, within) || near(gross, l.NetAmount.Decimal, within) {
+		return
+	}
+	at := m.body.Segments[m.lineSegment].Location(0, 0)
+	m.warn("line-amount", at, "line %s: quantity %s at %s gives %s, MOA 203 says %s", l.No, l.Quantity, l.Price, number(due.Round(2)), l.NetAmount)
+}
+
+// product reports whether a × b is c exactly, without allocating, for the small
+// numbers that lines hold; false says nothing.
+func product(a, b, c Number) bool {
+	if a.Decimal.NumDigits() > 9 || b.Decimal.NumDigits() > 9 || c.Decimal.NumDigits() > 9 {
+		return false
+	}
+	x := a.Decimal.CoefficientInt64() * b.Decimal.CoefficientInt64()
+	y := c.Decimal.CoefficientInt64()
+	shift := a.Decimal.Exponent() + b.Decimal.Exponent() - c.Decimal.Exponent()
+	for ; shift < 0; shift++ { // c has fewer decimals
+		if y > 1<<58 || y < -1<<58 {
+			return false
+		}
+		y *= 10
+	}
+	for ; shift > 0; shift-- {
+		if x > 1<<58 || x < -1<<58 {
+			return false
+		}
+		x *= 10
+	}
+	return x == y
+}
