@@ -43,23 +43,29 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 }
 
-// ensureDatabase connects to the database that initdb made and adds ours.
-func (s *Server) ensureDatabase(ctx context.Context) (err error) {
-	config, err := pgx.ParseConfig(s.url)
+// ensureDatabase connects to our database. In a new cluster it is the one that
+// initdb called postgres: a rename takes a millisecond, a further database as
+// long as everything else at the first start.
+func (s *Server) ensureDatabase(ctx context.Context) error {
+	err := execute(ctx, s.url, Database, `select`)
+	if answer, ok := errors.AsType[*pgconn.PgError](err); !ok || answer.Code != "3D000" { // invalid_catalog_name
+		return err
+	}
+	return execute(ctx, s.url, "template1",
+		`alter database postgres rename to `+pgx.Identifier{Database}.Sanitize())
+}
+
+func execute(ctx context.Context, url, database, sql string) (err error) {
+	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return err
 	}
-	config.Database = "postgres"
+	config.Database = database
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	var exists bool
-	err = conn.QueryRow(ctx, `select exists (select from pg_database where datname = $1)`, Database).Scan(&exists)
-	if err != nil || exists {
-		return err
-	}
-	_, err = conn.Exec(ctx, `create database `+pgx.Identifier{Database}.Sanitize())
+	_, err = conn.Exec(ctx, sql)
 	return err
 }

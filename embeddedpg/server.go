@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -60,6 +61,9 @@ type Server struct {
 	lock   *os.File
 	socket socketDir
 	log    *slog.Logger
+
+	stopping sync.Once
+	stopped  error
 }
 
 // silence bounds how long a started server may say nothing at all. A server
@@ -148,7 +152,7 @@ func (s *Server) launch(ctx context.Context, bin binaries, acct account, opts Op
 		}
 		s.child.kill()
 		orphans := strings.Contains(s.child.tail.String(), "shared memory block")
-		if !orphans || time.Since(begun) > 10*time.Second || ctx.Err() != nil {
+		if !orphans || time.Since(begun) > stopping || ctx.Err() != nil {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -176,10 +180,15 @@ func (s *Server) Err() error {
 
 // Stop ends the server: transactions are rolled back, everything committed is
 // flushed. When ctx ends first, postgres is stopped hard, and the next start
-// recovers from the write-ahead log. Stop of a server that has ended is fine.
+// recovers from the write-ahead log. Stop of a server that has ended or was stopped
+// is fine.
 func (s *Server) Stop(ctx context.Context) error {
-	err := s.child.stop(ctx)
-	return errors.Join(err, s.socket.remove(), s.lock.Close())
+	s.stopping.Do(func() {
+		err := s.child.stop(ctx)
+		s.child.settle()
+		s.stopped = errors.Join(err, s.socket.remove(), s.lock.Close())
+	})
+	return s.stopped
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }

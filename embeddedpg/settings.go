@@ -30,6 +30,10 @@ func settings(opts Options) []string {
 		"max_parallel_workers_per_gather": "0",   // needs shared memory that containers do not have
 		"track_io_timing":                 "on",
 
+		// The statement of a gateway that is gone ends, also when the
+		// postmaster was killed: until it does no other one can start.
+		"client_connection_check_interval": "1s",
+
 		// Times are UTC; the log carries no values and no statements.
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",

@@ -35,7 +35,7 @@ var shared = sync.OnceValues(func() (server, error) {
 	if err != nil {
 		return server{}, fmt.Errorf("pgtest: %w", err)
 	}
-	url, err := withDatabase(pg.URL(), "postgres")
+	url, err := withDatabase(pg.URL(), "template1")
 	return server{url: url, template: embeddedpg.Database, strategy: "file_copy"}, err
 })
 
