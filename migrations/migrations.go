@@ -45,6 +45,9 @@ func up(ctx context.Context, pool *pgxpool.Pool, fsys fs.FS, log *slog.Logger) (
 	for _, m := range applied {
 		log.Info("migration applied", "version", m.Source.Version, "file", m.Source.Path, "took", m.Duration)
 	}
+	if partial, ok := errors.AsType[*goose.PartialError](err); ok && partial.Failed != nil {
+		return fmt.Errorf("migration %s: %w", partial.Failed.Source.Path, err)
+	}
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}

@@ -1,0 +1,660 @@
+-- What the migrations make: written by `make schema`, not by hand, and never executed.
+
+CREATE FUNCTION public.audit_entry_only_grows() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'audit_entry only grows: % refused', lower(tg_op)
+        using errcode = 'restrict_violation';
+end
+$$;
+
+CREATE TABLE public.acknowledgement (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    ack_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    content_type text,
+    receipt bytea,
+    answer bytea,
+    functional bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+)
+PARTITION BY RANGE (purge_month);
+ALTER TABLE ONLY public.acknowledgement ALTER COLUMN receipt SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement ALTER COLUMN answer SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement ALTER COLUMN functional SET COMPRESSION lz4;
+
+CREATE TABLE public.acknowledgement_default (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    ack_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    content_type text,
+    receipt bytea,
+    answer bytea,
+    functional bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY public.acknowledgement_default ALTER COLUMN receipt SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement_default ALTER COLUMN answer SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement_default ALTER COLUMN functional SET COMPRESSION lz4;
+
+CREATE TABLE public.acknowledgement_held (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    ack_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    content_type text,
+    receipt bytea,
+    answer bytea,
+    functional bytea,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY public.acknowledgement_held ALTER COLUMN receipt SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement_held ALTER COLUMN answer SET COMPRESSION lz4;
+ALTER TABLE ONLY public.acknowledgement_held ALTER COLUMN functional SET COMPRESSION lz4;
+
+CREATE TABLE public.api_token (
+    token_id uuid NOT NULL,
+    person text NOT NULL,
+    role text NOT NULL,
+    label text NOT NULL,
+    sha256 bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT api_token_person_check CHECK ((person <> ''::text)),
+    CONSTRAINT api_token_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'approver'::text, 'admin'::text]))),
+    CONSTRAINT api_token_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.audit_entry (
+    entry_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    who text NOT NULL,
+    role text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    partner_id text COLLATE pg_catalog."C",
+    detail jsonb NOT NULL,
+    CONSTRAINT audit_entry_action_check CHECK ((action <> ''::text)),
+    CONSTRAINT audit_entry_who_check CHECK ((who <> ''::text))
+);
+
+CREATE TABLE public.configuration (
+    singleton boolean DEFAULT true NOT NULL,
+    counter bigint DEFAULT 0 NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT configuration_singleton_check CHECK (singleton)
+);
+
+CREATE TABLE public.control_number (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    scope text NOT NULL COLLATE pg_catalog."C",
+    next bigint NOT NULL
+);
+
+CREATE TABLE public.delivery (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    delivery_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    transport text NOT NULL,
+    transport_id text,
+    message_id text COLLATE pg_catalog."C",
+    payload_sha256 bytea,
+    verdict text NOT NULL,
+    outcome text NOT NULL,
+    rule text DEFAULT ''::text NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    took_us integer DEFAULT 0 NOT NULL,
+    payload_id uuid,
+    payload_month date,
+    ack_id uuid,
+    ack_month date,
+    alert_id uuid,
+    remote text DEFAULT ''::text NOT NULL,
+    filename text DEFAULT ''::text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL
+)
+PARTITION BY RANGE (purge_month);
+
+CREATE TABLE public.delivery_default (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    delivery_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    transport text NOT NULL,
+    transport_id text,
+    message_id text COLLATE pg_catalog."C",
+    payload_sha256 bytea,
+    verdict text NOT NULL,
+    outcome text NOT NULL,
+    rule text DEFAULT ''::text NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    took_us integer DEFAULT 0 NOT NULL,
+    payload_id uuid,
+    payload_month date,
+    ack_id uuid,
+    ack_month date,
+    alert_id uuid,
+    remote text DEFAULT ''::text NOT NULL,
+    filename text DEFAULT ''::text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE public.delivery_held (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    delivery_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    transport text NOT NULL,
+    transport_id text,
+    message_id text COLLATE pg_catalog."C",
+    payload_sha256 bytea,
+    verdict text NOT NULL,
+    outcome text NOT NULL,
+    rule text DEFAULT ''::text NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    took_us integer DEFAULT 0 NOT NULL,
+    payload_id uuid,
+    payload_month date,
+    ack_id uuid,
+    ack_month date,
+    alert_id uuid,
+    remote text DEFAULT ''::text NOT NULL,
+    filename text DEFAULT ''::text NOT NULL,
+    detail text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE public.document (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    document_id uuid NOT NULL,
+    class text NOT NULL COLLATE pg_catalog."C",
+    type_code text NOT NULL COLLATE pg_catalog."C",
+    number text NOT NULL COLLATE pg_catalog."C",
+    issue_date date,
+    function_code text DEFAULT ''::text NOT NULL,
+    test boolean DEFAULT false NOT NULL,
+    state text NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    supersedes uuid,
+    superseded_by uuid,
+    cancelled_by uuid,
+    stamp text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    message_type text DEFAULT ''::text NOT NULL,
+    issuer_id text,
+    issuer_scheme text,
+    supplier_id text,
+    supplier_name text,
+    buyer_id text,
+    buyer_name text,
+    order_reference text,
+    currency text,
+    due_date date,
+    line_total numeric,
+    allowance_total numeric,
+    charge_total numeric,
+    tax_exclusive numeric,
+    tax_total numeric,
+    tax_inclusive numeric,
+    prepaid numeric,
+    rounding numeric,
+    payable numeric,
+    line_count integer DEFAULT 0 NOT NULL,
+    package_count integer DEFAULT 0 NOT NULL,
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    epoch integer DEFAULT 0 NOT NULL,
+    message_sha256 bytea NOT NULL,
+    message_reference text DEFAULT ''::text NOT NULL,
+    message_index integer DEFAULT 0 NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    purge_on date,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    segments jsonb
+);
+ALTER TABLE ONLY public.document ALTER COLUMN detail SET COMPRESSION lz4;
+ALTER TABLE ONLY public.document ALTER COLUMN segments SET COMPRESSION lz4;
+
+CREATE TABLE public.document_key (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    document_key bytea NOT NULL,
+    contents bytea NOT NULL,
+    document_ids uuid[] NOT NULL,
+    message_id text COLLATE pg_catalog."C",
+    stamp text DEFAULT ''::text NOT NULL,
+    imported boolean DEFAULT false NOT NULL,
+    first_at timestamp with time zone DEFAULT now() NOT NULL,
+    purge_on date NOT NULL
+);
+
+CREATE TABLE public.document_line (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    document_id uuid NOT NULL,
+    line integer NOT NULL,
+    line_no text,
+    sub_of text,
+    package integer,
+    gtin text,
+    supplier_item text,
+    buyer_item text,
+    description text,
+    quantity numeric,
+    unit text,
+    ordered_quantity numeric,
+    price numeric,
+    price_basis numeric,
+    price_unit text,
+    net_amount numeric,
+    tax_category text,
+    tax_rate numeric,
+    order_reference text,
+    order_line text,
+    batch text,
+    best_before date,
+    rest jsonb
+);
+ALTER TABLE ONLY public.document_line ALTER COLUMN rest SET COMPRESSION lz4;
+
+CREATE TABLE public.document_package (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    document_id uuid NOT NULL,
+    package integer NOT NULL,
+    parent integer,
+    hierarchy_id text,
+    hierarchy_parent text,
+    level text,
+    type text,
+    quantity numeric,
+    sscc text COLLATE pg_catalog."C",
+    sscc_valid boolean,
+    marks text,
+    gross_weight numeric,
+    weight_unit text,
+    rest jsonb
+);
+ALTER TABLE ONLY public.document_package ALTER COLUMN rest SET COMPRESSION lz4;
+
+CREATE TABLE public.drift_alert (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    alert_id uuid NOT NULL,
+    kind text NOT NULL,
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    epoch integer DEFAULT 0 NOT NULL,
+    state text NOT NULL,
+    class text NOT NULL,
+    severity text NOT NULL,
+    headline text DEFAULT ''::text NOT NULL,
+    original_sha256 bytea,
+    digests bytea[] NOT NULL,
+    documents text[] DEFAULT '{}'::text[] NOT NULL,
+    proposal text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    receptions integer DEFAULT 1 NOT NULL,
+    opened_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    test boolean DEFAULT false NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+CREATE TABLE public.drift_copy (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    content bytea NOT NULL,
+    alert_id uuid NOT NULL,
+    opened_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.inbox (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    kind smallint NOT NULL,
+    epoch integer DEFAULT 0 NOT NULL,
+    current_sha256 bytea,
+    first_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_at timestamp with time zone DEFAULT now() NOT NULL,
+    hold smallint DEFAULT 0 NOT NULL,
+    purge_on date NOT NULL,
+    carried text[],
+    payload_sha256 bytea,
+    content_sha256 bytea,
+    content_version smallint DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    variant_epoch integer DEFAULT 0 NOT NULL,
+    via smallint DEFAULT 0 NOT NULL,
+    answer smallint NOT NULL,
+    messages bytea NOT NULL,
+    delivery_id uuid NOT NULL,
+    payload_id uuid,
+    payload_month date,
+    payload_offset bigint DEFAULT 0 NOT NULL,
+    payload_length bigint DEFAULT 0 NOT NULL,
+    ack_id uuid,
+    ack_month date,
+    alert_id uuid
+);
+
+CREATE TABLE public.organisation (
+    organisation_id text NOT NULL COLLATE pg_catalog."C",
+    spec jsonb NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.outbox (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    kind text NOT NULL,
+    type text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone
+)
+PARTITION BY RANGE (purge_month);
+
+CREATE TABLE public.outbox_default (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    kind text NOT NULL,
+    type text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone
+);
+
+CREATE TABLE public.outbox_held (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    purge_month date NOT NULL,
+    kind text NOT NULL,
+    type text NOT NULL,
+    subject text DEFAULT ''::text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    next_at timestamp with time zone
+);
+
+CREATE TABLE public.partner (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    organisation_id text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    connected_on date NOT NULL,
+    spec jsonb NOT NULL,
+    earlier_keys jsonb NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.partner_identifier (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    qualifier text NOT NULL COLLATE pg_catalog."C",
+    identifier text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.partner_revision (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    cause text NOT NULL,
+    spec jsonb NOT NULL,
+    applied_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.partner_token (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    token_id uuid NOT NULL,
+    label text NOT NULL,
+    sha256 bytea NOT NULL,
+    declared boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT partner_token_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.payload (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    body bytea NOT NULL
+)
+PARTITION BY RANGE (purge_month);
+ALTER TABLE ONLY public.payload ALTER COLUMN body SET COMPRESSION lz4;
+
+CREATE TABLE public.payload_default (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    body bytea NOT NULL
+);
+ALTER TABLE ONLY public.payload_default ALTER COLUMN body SET COMPRESSION lz4;
+
+CREATE TABLE public.payload_held (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    body bytea NOT NULL
+);
+ALTER TABLE ONLY public.payload_held ALTER COLUMN body SET COMPRESSION lz4;
+
+CREATE TABLE public.variant (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    payload_sha256 bytea NOT NULL,
+    content_sha256 bytea,
+    content_version smallint DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    variant_epoch integer DEFAULT 0 NOT NULL,
+    via smallint DEFAULT 0 NOT NULL,
+    answer smallint NOT NULL,
+    messages bytea NOT NULL,
+    delivery_id uuid NOT NULL,
+    payload_id uuid,
+    payload_month date,
+    payload_offset bigint DEFAULT 0 NOT NULL,
+    payload_length bigint DEFAULT 0 NOT NULL,
+    ack_id uuid,
+    ack_month date,
+    alert_id uuid,
+    first_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY public.acknowledgement ATTACH PARTITION public.acknowledgement_default DEFAULT;
+
+ALTER TABLE ONLY public.acknowledgement ATTACH PARTITION public.acknowledgement_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
+ALTER TABLE ONLY public.delivery ATTACH PARTITION public.delivery_default DEFAULT;
+
+ALTER TABLE ONLY public.delivery ATTACH PARTITION public.delivery_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
+ALTER TABLE ONLY public.outbox ATTACH PARTITION public.outbox_default DEFAULT;
+
+ALTER TABLE ONLY public.outbox ATTACH PARTITION public.outbox_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
+ALTER TABLE ONLY public.payload ATTACH PARTITION public.payload_default DEFAULT;
+
+ALTER TABLE ONLY public.payload ATTACH PARTITION public.payload_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
+ALTER TABLE ONLY public.acknowledgement
+    ADD CONSTRAINT acknowledgement_pkey PRIMARY KEY (partner_id, ack_id, purge_month);
+
+ALTER TABLE ONLY public.acknowledgement_default
+    ADD CONSTRAINT acknowledgement_default_pkey PRIMARY KEY (partner_id, ack_id, purge_month);
+
+ALTER TABLE ONLY public.acknowledgement_held
+    ADD CONSTRAINT acknowledgement_held_pkey PRIMARY KEY (partner_id, ack_id, purge_month);
+
+ALTER TABLE ONLY public.api_token
+    ADD CONSTRAINT api_token_is_one_persons UNIQUE (sha256);
+
+ALTER TABLE ONLY public.api_token
+    ADD CONSTRAINT api_token_pkey PRIMARY KEY (token_id);
+
+ALTER TABLE ONLY public.audit_entry
+    ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (entry_id);
+
+ALTER TABLE ONLY public.configuration
+    ADD CONSTRAINT configuration_pkey PRIMARY KEY (singleton);
+
+ALTER TABLE ONLY public.control_number
+    ADD CONSTRAINT control_number_pkey PRIMARY KEY (partner_id, scope);
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_pkey PRIMARY KEY (partner_id, delivery_id, seq, purge_month);
+
+ALTER TABLE ONLY public.delivery_default
+    ADD CONSTRAINT delivery_default_pkey PRIMARY KEY (partner_id, delivery_id, seq, purge_month);
+
+ALTER TABLE ONLY public.delivery_held
+    ADD CONSTRAINT delivery_held_pkey PRIMARY KEY (partner_id, delivery_id, seq, purge_month);
+
+ALTER TABLE ONLY public.document_key
+    ADD CONSTRAINT document_key_pkey PRIMARY KEY (partner_id, document_key);
+
+ALTER TABLE ONLY public.document_line
+    ADD CONSTRAINT document_line_pkey PRIMARY KEY (partner_id, document_id, line);
+
+ALTER TABLE ONLY public.document_package
+    ADD CONSTRAINT document_package_pkey PRIMARY KEY (partner_id, document_id, package);
+
+ALTER TABLE ONLY public.document
+    ADD CONSTRAINT document_pkey PRIMARY KEY (partner_id, document_id);
+
+ALTER TABLE ONLY public.drift_alert
+    ADD CONSTRAINT drift_alert_pkey PRIMARY KEY (partner_id, alert_id);
+
+ALTER TABLE ONLY public.drift_copy
+    ADD CONSTRAINT drift_copy_pkey PRIMARY KEY (partner_id, content, alert_id);
+
+ALTER TABLE ONLY public.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
+
+ALTER TABLE ONLY public.organisation
+    ADD CONSTRAINT organisation_pkey PRIMARY KEY (organisation_id);
+
+ALTER TABLE ONLY public.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (partner_id, event_id, purge_month);
+
+ALTER TABLE ONLY public.outbox_default
+    ADD CONSTRAINT outbox_default_pkey PRIMARY KEY (partner_id, event_id, purge_month);
+
+ALTER TABLE ONLY public.outbox_held
+    ADD CONSTRAINT outbox_held_pkey PRIMARY KEY (partner_id, event_id, purge_month);
+
+ALTER TABLE ONLY public.partner_identifier
+    ADD CONSTRAINT partner_identifier_is_one_partners UNIQUE (qualifier, identifier);
+
+ALTER TABLE ONLY public.partner_identifier
+    ADD CONSTRAINT partner_identifier_pkey PRIMARY KEY (partner_id, qualifier, identifier);
+
+ALTER TABLE ONLY public.partner
+    ADD CONSTRAINT partner_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.partner_revision
+    ADD CONSTRAINT partner_revision_pkey PRIMARY KEY (partner_id, revision);
+
+ALTER TABLE ONLY public.partner_token
+    ADD CONSTRAINT partner_token_is_one_partners UNIQUE (sha256);
+
+ALTER TABLE ONLY public.partner_token
+    ADD CONSTRAINT partner_token_pkey PRIMARY KEY (partner_id, token_id);
+
+ALTER TABLE ONLY public.payload
+    ADD CONSTRAINT payload_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
+
+ALTER TABLE ONLY public.payload_default
+    ADD CONSTRAINT payload_default_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
+
+ALTER TABLE ONLY public.payload_held
+    ADD CONSTRAINT payload_held_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
+
+ALTER TABLE ONLY public.variant
+    ADD CONSTRAINT variant_pkey PRIMARY KEY (partner_id, message_id, payload_sha256);
+
+CREATE INDEX audit_entry_at ON public.audit_entry USING btree (at, entry_id);
+
+CREATE INDEX audit_entry_partner ON public.audit_entry USING btree (partner_id, at) WHERE (partner_id IS NOT NULL);
+
+CREATE INDEX delivery_message ON ONLY public.delivery USING btree (partner_id, message_id);
+
+CREATE INDEX delivery_default_partner_id_message_id_idx ON public.delivery_default USING btree (partner_id, message_id);
+
+CREATE INDEX delivery_held_partner_id_message_id_idx ON public.delivery_held USING btree (partner_id, message_id);
+
+CREATE INDEX document_message ON public.document USING btree (partner_id, message_id);
+
+CREATE INDEX document_number ON public.document USING btree (partner_id, number);
+
+CREATE INDEX document_package_sscc ON public.document_package USING btree (partner_id, sscc) WHERE (sscc IS NOT NULL);
+
+CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, message_id);
+
+CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity, opened_at) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
+
+CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0);
+
+CREATE INDEX outbox_pending ON ONLY public.outbox USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
+
+CREATE INDEX outbox_default_next_at_idx ON public.outbox_default USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
+
+CREATE INDEX outbox_held_next_at_idx ON public.outbox_held USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
+
+CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
+
+ALTER INDEX public.acknowledgement_pkey ATTACH PARTITION public.acknowledgement_default_pkey;
+
+ALTER INDEX public.acknowledgement_pkey ATTACH PARTITION public.acknowledgement_held_pkey;
+
+ALTER INDEX public.delivery_message ATTACH PARTITION public.delivery_default_partner_id_message_id_idx;
+
+ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_default_pkey;
+
+ALTER INDEX public.delivery_message ATTACH PARTITION public.delivery_held_partner_id_message_id_idx;
+
+ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_held_pkey;
+
+ALTER INDEX public.outbox_pending ATTACH PARTITION public.outbox_default_next_at_idx;
+
+ALTER INDEX public.outbox_pkey ATTACH PARTITION public.outbox_default_pkey;
+
+ALTER INDEX public.outbox_pending ATTACH PARTITION public.outbox_held_next_at_idx;
+
+ALTER INDEX public.outbox_pkey ATTACH PARTITION public.outbox_held_pkey;
+
+ALTER INDEX public.payload_pkey ATTACH PARTITION public.payload_default_pkey;
+
+ALTER INDEX public.payload_pkey ATTACH PARTITION public.payload_held_pkey;
+
+CREATE TRIGGER audit_entry_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entry_only_grows();
+
+ALTER TABLE ONLY public.partner_identifier
+    ADD CONSTRAINT partner_identifier_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);
+
+ALTER TABLE ONLY public.partner
+    ADD CONSTRAINT partner_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisation(organisation_id);
+
+ALTER TABLE ONLY public.partner_revision
+    ADD CONSTRAINT partner_revision_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);
+
+ALTER TABLE ONLY public.partner_token
+    ADD CONSTRAINT partner_token_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);
