@@ -1,6 +1,10 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
+import (
+	"slices"
+
+	"github.com/edigw/edigw/edi"
+)
 
 // desadv maps DESADV.
 type desadv struct {
@@ -101,9 +105,11 @@ func (m *desadv) segment(s *edi.Segment) {
 		m.item(s, tag)
 	case "CNT":
 		m.closeLine()
+		m.place = placeOpen
 		m.cnt(s)
 	case "UNS":
 		m.closeLine()
+		m.place = placeOpen
 	default:
 		m.other(s)
 	}
@@ -311,7 +317,7 @@ func (m *desadv) qty(s *edi.Segment) {
 		m.other(s)
 		return
 	}
-	if m.batch != nil && !m.batch.Quantity.Valid {
+	if m.batch != nil && m.quantity > 0 && !m.batch.Quantity.Valid {
 		m.batch.Quantity, m.batch.Unit = q.Quantity, q.Unit
 		return
 	}
@@ -351,7 +357,14 @@ func (m *desadv) qty(s *edi.Segment) {
 func (m *desadv) closeLine() {
 	l := m.line
 	m.line, m.batch = nil, nil
-	if l == nil || l.Detail == nil || len(l.Detail.Batches) == 0 {
+	if l == nil || l.Detail == nil || l.Detail.Batches == nil {
+		return
+	}
+	l.Detail.Batches = slices.DeleteFunc(l.Detail.Batches, func(b Batch) bool { // a PCI may hold marks alone
+		return b.Number == "" && b.BestBefore == "" && b.Expiry == "" && !b.Quantity.Valid && b.Serials == nil
+	})
+	if len(l.Detail.Batches) == 0 {
+		l.Detail.Batches = nil
 		return
 	}
 	first := l.Detail.Batches[0]

@@ -2,6 +2,9 @@ package documents
 
 import "github.com/edigw/edigw/edi"
 
+// maxIndexed bounds, in bytes, what goes into an index.
+const maxIndexed = 140
+
 // Generic keeps a message that has no handler: its number, if BGM says one, and
 // its segments, each as an array of tag and elements. It refuses only text that
 // is not valid in its character set.
@@ -18,7 +21,10 @@ func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 		s := &b.Segments[at]
 		if s.Is("BGM") && !begun {
 			begun = true
-			d.Number = trimBlanks(s.Get(2, 1))
+			if d.Number = trimBlanks(s.Get(2, 1)); len(d.Number) > maxIndexed {
+				m.warn("document-number-too-long", s.Location(2, 1), "the document number has %d bytes; it stands in the segments only", len(d.Number))
+				d.Number = ""
+			}
 			d.Function = s.Get(3, 1)
 			if code := s.Get(1, 1); code != "" {
 				d.TypeCode += " " + code

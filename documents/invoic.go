@@ -49,8 +49,8 @@ type invoic struct {
 
 	totals [totalKinds]total
 	taxAt  []edi.Location // of invoice.Taxes
-	begun  bool // BGM was read
-	lines  int  // CNT 2, -1 if it was not sent
+	begun  bool           // BGM was read
+	lines  int            // CNT 2, -1 if it was not sent
 	count  edi.Location
 }
 

@@ -129,7 +129,7 @@ func (m *desadv) gin(s *edi.Segment) {
 		switch sscc := trimSSCC(from); {
 		case m.line != nil:
 			m.lineIdentity(kind, from, to)
-		case m.current > 0 && (kind == "BJ" || kind == "ML" && validSSCC(sscc)):
+		case m.current > 0 && len(sscc) <= maxIndexed && (kind == "BJ" || kind == "ML" && validSSCC(sscc)):
 			m.unit(sscc, trimSSCC(to), s.Location(e, 1))
 		case m.current > 0:
 			p := m.pack().detail()
