@@ -157,7 +157,11 @@ func (d *document) number(into *int, least, most int) func(ast.Node, string) {
 		s, ok := d.scalar(n, path)
 		v, err := strconv.Atoi(s)
 		if ok && (err != nil || v < least || v > most) {
-			d.fault(n.GetToken(), path, "must be a number from %d to %d, not %q", least, most, s)
+			between := "to"
+			if most-least == 1 {
+				between = "or"
+			}
+			d.fault(n.GetToken(), path, "must be a number, %d %s %d, not %q", least, between, most, s)
 		}
 		*into = v
 	}

@@ -73,9 +73,13 @@ func documentsOf(text []byte) []part {
 				rest, marker = append([]byte("   "), after...), true
 			}
 		}
-		if marker {
+		switch {
+		case marker:
 			parts = append(parts, current)
 			current = part{line: line}
+		case l[0] == '%' && blank(current.text):
+			// A directive, YAML 1.2 §6.8. We read neither of the two there are.
+			rest = []byte("\n")
 		}
 		current.text = append(current.text, rest...)
 		line++
@@ -169,7 +173,7 @@ func (d *document) fault(at *token.Token, key, format string, args ...any) {
 // blank reports whether text is white space and comments only.
 func blank(text []byte) bool {
 	for l := range bytes.Lines(text) {
-		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] != '#' && l[0] != '%' {
+		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] != '#' {
 			return false
 		}
 	}

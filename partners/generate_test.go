@@ -1,0 +1,102 @@
+package partners_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/edigw/edigw/partners"
+)
+
+func sha256Hex(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// awkward are texts that YAML could take for something else.
+var awkward = []string{"true", "no", "~", "null", "0123", "1e5", "1_000", "0x1F", ".inf", "-", "- a", "a: b", "#", "a #b", "*a", "&a", "!x",
+	"|", ">", "%a", "@a", "`a`", "'", `"`, `\`, "[a]", "{a}", "?", ": ", "2026-01-01", "---", "...", "<<", " a", "a ", "=", "12:30:00", "ü", "日本", "\u00ad"}
+
+func anyText(t *rapid.T, longest int) string {
+	s := rapid.OneOf(rapid.SampledFrom(awkward), rapid.StringOfN(rapid.Rune(), 1, longest, -1)).Draw(t, "text")
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return 'x'
+		}
+		return r
+	}, s)
+	return s
+}
+
+func anyIdentifiers(t *rapid.T) []partners.Identifier {
+	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) partners.Identifier {
+		// Blanks on the right are filling, not identity.
+		return partners.Identifier{
+			Qualifier: strings.TrimRight(rapid.SampledFrom([]string{"", "14", "ZZ", "01", "~", "1e5", "no", "*a"}).Draw(t, "qualifier"), " "),
+			ID:        "x" + strings.TrimRight(anyText(t, 30), " "),
+		}
+	}), 0, 3, rapid.ID).Draw(t, "identifiers")
+}
+
+// anyPartner draws every field, by its type and by what is allowed for it: a
+// field that is not known here fails the test.
+func anyPartner(t *rapid.T) *partners.PartnerSpec {
+	oneOf := func(words ...string) string { return rapid.SampledFrom(words).Draw(t, "word") }
+	some := func(words ...string) []string {
+		return rapid.SliceOfDistinct(rapid.SampledFrom(words), rapid.ID).Draw(t, "words")
+	}
+	days := func() partners.Days { return partners.Days(rapid.IntRange(30, 36500).Draw(t, "days")) }
+	retry := partners.Days(rapid.IntRange(1, 30).Draw(t, "days"))
+	p := &partners.PartnerSpec{}
+	set := map[string]any{
+		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Organisation": oneOf("north", "0", "1.5"),
+		".Identifiers": anyIdentifiers(t), ".SpeaksFor": some("other", "true", "007", "1e5"),
+		".Types":      append(some("INVOIC", "DESADV", "856", "files", "NULL"), "810"),
+		".Acceptance": oneOf("interchange", "message"), ".OnDrift": oneOf("reject", "hold"), ".OnDead": oneOf("hold", "refuse"),
+		".DriftAcknowledgement": oneOf("none", "reject"), ".ReceiptAction": rapid.IntRange(7, 8).Draw(t, "action"),
+		".AcceptsUCI8": rapid.Bool().Draw(t, "uci8"), ".Absorb": some("formatting", "envelope"), ".Attempts": rapid.IntRange(1, 100).Draw(t, "attempts"),
+		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
+		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),
+		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": oneOf("response", "none"),
+		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
+		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
+		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
+	}
+	for key := range leaves(*p) {
+		value, ok := set[key]
+		if !ok {
+			t.Fatalf("%s is not drawn", key)
+		}
+		setLeaf(p, key, value)
+	}
+	return p
+}
+
+// setLeaf sets what leaves gave under path.
+func setLeaf(p *partners.PartnerSpec, path string, value any) {
+	field := reflect.ValueOf(p).Elem()
+	for name := range strings.SplitSeq(path[1:], ".") {
+		field = field.FieldByName(name)
+	}
+	field.Set(reflect.ValueOf(value))
+}
+
+func anyTokens(t *rapid.T) []partners.TokenSpec {
+	labels := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) string { return anyText(t, 60) }), 0, 3, rapid.ID).Draw(t, "labels")
+	var tokens []partners.TokenSpec
+	for i, label := range labels {
+		tok := partners.TokenSpec{Label: label, SHA256: sha256Hex(fmt.Sprint(i))}
+		if rapid.Bool().Draw(t, "expires") {
+			at := time.Unix(rapid.Int64Range(1e9, 1e11).Draw(t, "at"), 0).UTC()
+			tok.Expires = &at
+		}
+		tokens = append(tokens, tok)
+	}
+	return tokens
+}

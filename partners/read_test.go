@@ -1,0 +1,291 @@
+package partners_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/edigw/edigw/partners"
+)
+
+var update = flag.Bool("update", false, "write the faults that were found to testdata/faults")
+
+// reader resolves the references in testdata.
+var reader = partners.Reader{
+	Getenv: func(name string) (string, bool) {
+		v, ok := map[string]string{
+			"VARIED_TOKEN": "a token from the environment",
+			"SHORT":        "fifteen bytes..",
+		}[name]
+		return v, ok
+	},
+	ReadFile: func(path string) ([]byte, error) {
+		if filepath.Base(path) == "secret.token" {
+			return []byte("a token from a file\r\n"), nil
+		}
+		return nil, fs.ErrNotExist
+	},
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// specs reads YAML that has no fault.
+func specs(t testing.TB, name, text string) []partners.Spec {
+	t.Helper()
+	s, err := reader.Read(name, []byte(text))
+	if err != nil {
+		t.Fatalf("%s:\n%v", name, err)
+	}
+	return s
+}
+
+// variedPartner is testdata/varied.yaml's partner of that name.
+func variedPartner(t testing.TB) *partners.PartnerSpec {
+	t.Helper()
+	for _, s := range specs(t, "testdata/varied.yaml", string(readFile(t, "testdata/varied.yaml"))) {
+		if s.Partner != nil && s.Partner.ID == "varied" {
+			return s.Partner
+		}
+	}
+	t.Fatal("testdata/varied.yaml has no partner varied")
+	return nil
+}
+
+func TestRead(t *testing.T) {
+	t.Run("a partner of three lines has every default", func(t *testing.T) {
+		got := specs(t, "small.yaml", "kind: Partner\nid: acme\norganisation: north\n")
+		want := partners.Defaults()
+		want.ID, want.Name, want.Organisation = "acme", "acme", "north"
+		if diff := cmp.Diff([]partners.Spec{{Partner: &want, File: "small.yaml", Line: 1}}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("every key is read", func(t *testing.T) {
+		got := variedPartner(t)
+		expires := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
+		instant := time.Date(2027, 6, 30, 10, 0, 0, 0, time.UTC)
+		want := &partners.PartnerSpec{
+			ID: "varied", Name: "Varied & Söhne", State: "paused", Organisation: "north",
+			Identifiers: []partners.Identifier{{ID: "VARIED"}, {Qualifier: "14", ID: "0012345000013"}, {Qualifier: "ZZ", ID: "VARIED"}},
+			SpeaksFor:   []string{"small"},
+			Types:       []string{"810", "INVOIC", "files"},
+			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject",
+			ReceiptAction: 8, AcceptsUCI8: true, Absorb: []string{"envelope", "formatting"}, Attempts: 9,
+			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
+			KeyIncludesApplication: true,
+			KnownDocument:          partners.KnownDocument{Invoice: "note", Despatch: "hold"},
+			AcknowledgeBy:          "none",
+			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
+				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
+			HTTP: partners.HTTPSpec{Tokens: []partners.TokenSpec{
+				{Label: "by env", SHA256: sha256Hex("a token from the environment")},
+				{Label: "by file", SHA256: sha256Hex("a token from a file"), Expires: &instant},
+				{Label: "erp", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Expires: &expires},
+			}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("testdata/varied.yaml leaves no key at its default", func(t *testing.T) {
+		varied, defaults := leaves(*variedPartner(t)), leaves(partners.Defaults())
+		for key, v := range varied {
+			if cmp.Equal(v, defaults[key]) {
+				t.Errorf("%s is %v in both", key, v)
+			}
+		}
+	})
+	t.Run("every key reaches the partner the gateway works with", func(t *testing.T) {
+		// What no key decides: the store gives the first three, and processing
+		// is inline for all.
+		fixed := map[string]bool{".Revision": true, ".Connected": true, ".Policy.Previous": true, ".Policy.Processing": true}
+		varied := leaves(*partners.PartnerOf(*variedPartner(t)))
+		defaults := leaves(*partners.PartnerOf(partners.Defaults()))
+		for key, v := range varied {
+			if cmp.Equal(v, defaults[key]) != fixed[key] {
+				t.Errorf("%s is %v with defaults, %v with other settings", key, defaults[key], v)
+			}
+		}
+	})
+	t.Run("documents come in their order, with their place", func(t *testing.T) {
+		var got []string
+		for _, s := range specs(t, "testdata/varied.yaml", string(readFile(t, "testdata/varied.yaml"))) {
+			switch {
+			case s.Organisation != nil:
+				got = append(got, fmt.Sprintf("%s:%d organisation %s", s.File, s.Line, s.Organisation.ID))
+			case s.Partner != nil:
+				got = append(got, fmt.Sprintf("%s:%d partner %s", s.File, s.Line, s.Partner.ID))
+			}
+		}
+		want := []string{
+			"testdata/varied.yaml:2 organisation north",
+			"testdata/varied.yaml:9 partner varied",
+			"testdata/varied.yaml:52 partner small",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a byte order mark, CR LF and an empty document are no fault", func(t *testing.T) {
+		got := specs(t, "dos.yaml", "\xef\xbb\xbf%YAML 1.2\r\n---\r\n---\r\nkind: Partner\r\nid: acme\r\norganisation: north\r\n...\r\n")
+		if len(got) != 1 || got[0].Partner == nil || got[0].Partner.ID != "acme" || got[0].Line != 4 {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("nothing is nothing", func(t *testing.T) {
+		if got := specs(t, "empty.yaml", "# only a comment\n"); got != nil {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestReadFaults(t *testing.T) {
+	files, err := filepath.Glob("testdata/faults/*.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("testdata: %d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		t.Run("all faults at once: "+filepath.Base(path), func(t *testing.T) {
+			got, err := reader.Read(filepath.Base(path), readFile(t, path))
+			if err == nil || got != nil {
+				t.Fatalf("got %d specs, %v", len(got), err)
+			}
+			want := strings.TrimSuffix(path, ".yaml") + ".want"
+			text := err.Error() + "\n"
+			if *update {
+				if err := os.WriteFile(want, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(readFile(t, want)), text); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("a token's file stands beside the YAML", func(t *testing.T) {
+		var got []string
+		r := partners.Reader{ReadFile: func(path string) ([]byte, error) {
+			got = append(got, path)
+			return []byte("a token from a file"), nil
+		}}
+		text := "kind: Partner\nid: a\norganisation: n\nhttp: {tokens: [{label: x, file: x.token}, {label: y, file: /run/y.token}]}\n"
+		_, err := r.Read("conf/partners/a.yaml", []byte(text))
+		want := "conf/partners/a.yaml:4:44: http.tokens[2]: is the same token as another of this partner"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+		if diff := cmp.Diff([]string{"conf/partners/x.token", "/run/y.token"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a server reads no secrets of its own", func(t *testing.T) {
+		_, err := partners.Reader{}.Read("sent.yaml", []byte("kind: Partner\nid: a\norganisation: n\nhttp: {tokens: [{label: x, env: HOME}, {label: y, file: secret}]}\n"))
+		want := "sent.yaml:4:33: http.tokens[1].env: is only read on the machine that applies the file; give sha256 here\n" +
+			"sent.yaml:4:57: http.tokens[2].file: is only read on the machine that applies the file; give sha256 here"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("brackets without end do not exhaust us", func(t *testing.T) {
+		for _, hostile := range []string{strings.Repeat("[", 1<<20), strings.Repeat("- ", 1<<20), "a: " + strings.Repeat("{a: ", 1<<18)} {
+			if _, err := reader.Read("deep.yaml", []byte(hostile)); err == nil {
+				t.Errorf("%.10q… was read", hostile)
+			}
+		}
+	})
+	t.Run("a file beyond bounds is not parsed", func(t *testing.T) {
+		if _, err := reader.Read("big.yaml", make([]byte, 16<<20+1)); err == nil {
+			t.Error("it was read")
+		}
+	})
+}
+
+// Whatever a partner may be called, or keep, is the same after it was written
+// and read.
+func TestWriteReadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := []partners.Spec{{Organisation: &partners.OrganisationSpec{ID: "north", Name: anyText(t, 200), Identifiers: anyIdentifiers(t)}},
+			{Partner: anyPartner(t)}}
+		text, err := partners.Write(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := partners.Reader{}.Read("", text)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for i := range got {
+			got[i].Line = 0
+		}
+		partners.Normalise(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n%s", diff, text)
+		}
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("testdata/faults/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range append(files, "testdata/varied.yaml") {
+		f.Add(readFile(f, path))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		read, err := reader.Read("fuzz.yaml", text)
+		if err != nil {
+			if !partners.IsFault(err) || err.Error() == "" {
+				t.Fatalf("no fault: %v", err)
+			}
+			return
+		}
+		written, err := partners.Write(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := partners.Reader{}.Read("fuzz.yaml", written)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, written)
+		}
+		for i := range again {
+			again[i].Line = read[i].Line
+		}
+		if diff := cmp.Diff(read, again); diff != "" {
+			t.Fatalf("%s\n%s", diff, written)
+		}
+	})
+}
+
+// leaves gives every value of a struct that is not a struct itself, by its path.
+func leaves(v any) map[string]any {
+	all := map[string]any{}
+	var walk func(path string, v reflect.Value)
+	walk = func(path string, v reflect.Value) {
+		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[time.Time]() {
+			all[path] = v.Interface()
+			return
+		}
+		for i := range v.NumField() {
+			walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	}
+	walk("", reflect.ValueOf(v))
+	return all
+}
