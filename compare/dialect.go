@@ -55,7 +55,7 @@ var edifact = dialect{
 	number:     map[string]int{"BGM": 2},
 	lineNumber: map[string]int{"LIN": 1, "CPS": 1, "GID": 1},
 	parents:    map[string]int{"CPS": 2},
-	control:    tags("UNH", "UNT", "UNS", "UNB", "UNZ", "UNG", "UNE"),
+	control:    tags("UNH", "UNT", "UNB", "UNZ", "UNG", "UNE"),
 	account:    tags("FII"),
 	numeric: func(tag string, element, component int) bool {
 		switch tag {
@@ -152,15 +152,6 @@ func (d *dialect) group(s *Segment) string {
 		return s.Tag + "*" + q
 	}
 	return s.Tag + "+" + q
-}
-
-// documentNumber finds the number of the document in one of the first segments.
-func (d *dialect) documentNumber(s *Segment) (string, bool) {
-	e, ok := d.number[s.Tag]
-	if !ok {
-		return "", false
-	}
-	return s.value(e, 1), true
 }
 
 // item identifies what a line is about, whatever its number: LIN C212 7140 or

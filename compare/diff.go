@@ -22,6 +22,7 @@ func Diff(a, b *Interchange, names Names) *Result {
 	}
 	d := &differ{r: r, names: names, syntax: b.Envelope.Syntax, d: dialectOf(b.Envelope.Syntax)}
 	d.o = outliner{d: d.d, seed: maphash.MakeSeed()}
+	d.sameWriting = sameWriting(a.Envelope, b.Envelope)
 	r.syntax = d.syntax
 	r.Identical = a.Envelope.PayloadSHA256 == b.Envelope.PayloadSHA256 && a.Envelope.PayloadSHA256 != [32]byte{}
 	r.Formatting = writing(a.Envelope, b.Envelope)
@@ -45,7 +46,7 @@ func Diff(a, b *Interchange, names Names) *Result {
 		}
 	}
 	if n := max(a.Withheld, b.Withheld); n > 0 {
-		r.Partial = fmt.Sprintf("%d of %d messages compared by digest only: too large to align", n, max(len(a.Messages), len(b.Messages)))
+		r.Partial = fmt.Sprintf("%d of %d messages compared by digest only", n, max(len(a.Messages), len(b.Messages)))
 	}
 	r.classify(!related || foreign(a.Envelope, b.Envelope))
 	r.Headline = r.words(a, b)
@@ -84,6 +85,8 @@ type differ struct {
 	names  Names
 	syntax string
 	listed int // changes kept so far
+
+	sameWriting bool // equal bytes are equal segments
 
 	m       *MessageResult // the message at hand
 	t       *tally
@@ -179,7 +182,7 @@ func (d *differ) finish(before Counts) {
 
 // digests compares messages of which one side's segments are not at hand.
 func (d *differ) digests(a, b *Message) {
-	if a.Same || b.Same || a.SHA256 == b.SHA256 {
+	if d.sameWriting && a.SHA256 == b.SHA256 && a.SHA256 != [32]byte{} {
 		d.r.Counts.MessagesEqual++
 		d.r.Counts.SegmentsEqual += max(len(a.Segments), len(b.Segments))
 		return

@@ -71,7 +71,7 @@ func (d *differ) envelope(a, b *Interchange) {
 	if x == nil || y == nil || x.Tag != y.Tag {
 		x, y = headerOf(a.Envelope), headerOf(b.Envelope)
 	}
-	d.segment(withoutWriting(x), withoutWriting(y), place{})
+	d.segment(x, y, place{})
 	g, h := a.Envelope.Groups, b.Envelope.Groups
 	for i := range max(len(g), len(h)) {
 		switch {
@@ -94,17 +94,16 @@ func (d *differ) envelope(a, b *Interchange) {
 	}
 }
 
-// withoutWriting leaves out what says how the rest is written: UNB S001; ISA11,
-// ISA12 and ISA16.
-func withoutWriting(s *Segment) *Segment {
-	out := Segment{Tag: s.Tag, Location: s.Location}
-	for _, v := range s.Values {
-		if s.Tag == "UNB" && v.Element == 1 || s.Tag == "ISA" && (v.Element == 11 || v.Element == 12 || v.Element == 16) {
-			continue
-		}
-		out.Values = append(out.Values, v)
+// writes tells elements of the envelope that say how the rest is written: UNB
+// S001; ISA11, ISA12 and ISA16. They are formatting, see writing.
+func writes(tag string, element uint16) bool {
+	switch tag {
+	case "UNB":
+		return element == 1
+	case "ISA":
+		return element == 11 || element == 12 || element == 16
 	}
-	return &out
+	return false
 }
 
 // headerOf writes the envelope as the segment it came from.

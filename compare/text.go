@@ -129,7 +129,7 @@ func (c *Change) sameSegments(o *Change) bool {
 		c.BeforeSegment.Location == o.BeforeSegment.Location && c.AfterSegment.Location == o.AfterSegment.Location
 }
 
-// where: package 1, line 3, NAD+PE: NAD Name and address.
+// where: package 1, line 3, PRI+AAA Price details.
 func (c *Change) where() string {
 	var at []string
 	if c.Package != "" {
@@ -142,11 +142,14 @@ func (c *Change) where() string {
 		}
 		at = append(at, line)
 	}
-	if c.Group != "" && c.Group != c.Tag {
+	name := Clean(c.Tag)
+	switch {
+	case strings.HasPrefix(c.Group, c.Tag): // it opens the group
+		name = Clean(c.Group)
+	case c.Group != "":
 		at = append(at, Clean(c.Group))
 	}
-	name := Clean(c.Tag)
-	if c.Name != "" {
+	if c.Name != "" && c.Name != c.Tag {
 		name += " " + Clean(c.Name)
 	}
 	if c.Qualifier != "" {

@@ -111,11 +111,20 @@ func (d *differ) wholeFacet(n *node, at place) Facet {
 	return f
 }
 
+// segmentFacet is what a lone segment touches: the gravest of its values, else
+// what the segment as a whole is.
 func (d *differ) segmentFacet(s *Segment, at place) Facet {
 	f := d.d.facet(s, at, 0, 0)
+	if f == Control || sensitive[f] {
+		return f
+	}
 	for i := range s.Values {
-		if !sensitive[f] && f != Control && namesAccount(s.Values[i].Text) {
+		v := &s.Values[i]
+		if namesAccount(v.Text) {
 			return Account
+		}
+		if g := d.d.facet(s, at, int(v.Element), int(v.Component)); sensitive[g] {
+			return g
 		}
 	}
 	return f
@@ -208,7 +217,7 @@ func (d *differ) segment(a, b *Segment, at place) {
 		default:
 			v, w, x, y = x[0], y[0], x[1:], y[1:]
 		}
-		if v.Text == w.Text || d.samePoint(b, &v, &w) {
+		if v.Text == w.Text || writes(b.Tag, v.Element) || d.samePoint(b, &v, &w) {
 			continue
 		}
 		touched = append(touched, d.element(a, b, v, w, at))
