@@ -46,7 +46,7 @@ type Alert struct {
 func QueueAlert(b *pgx.Batch, a *Alert) {
 	detail := a.Detail
 	if detail == nil {
-		detail = json.RawMessage("{}")
+		detail = json.RawMessage(`{"classes": ["` + a.Class + `"]}`)
 	}
 	docs := a.Documents
 	if docs == nil {
@@ -72,6 +72,7 @@ func QueueAlertDigest(b *pgx.Batch, partner string, alert uuid.UUID, digest []by
 	b.Queue(`
 		update drift_alert set digests = array_append(digests, $3), receptions = receptions + 1, updated_at = now(), state = 'open',
 			class = $4, headline = $6, proposal = case when $7 = '' then proposal else $7 end,
+			detail = jsonb_set(detail, '{classes}', coalesce(detail->'classes', '[]') || to_jsonb($4::text)),
 			severity = case when array_position(array['info','low','medium','high','critical'], $5) > array_position(array['info','low','medium','high','critical'], severity)
 				then $5 else severity end
 		where partner_id = $1 and alert_id = $2`, partner, alert, digest, class, severity, headline, proposal)
@@ -173,22 +174,54 @@ func QueueOpenDrifts(b *pgx.Batch, refs []Ref, open func(r Ref, a *Alert)) {
 	})
 }
 
-// Copies finds open or refused drifts of the last 90 days whose content, without
-// number and date, is among contents.
-func Copies(ctx context.Context, q interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, partner string, contents [][]byte) (map[[32]byte]uuid.UUID, error) {
-	found := map[[32]byte]uuid.UUID{}
-	rows, err := q.Query(ctx, `
-		select content, alert_id from drift_copy
-		where partner_id = $1 and content = any($2) and opened_at > now() - interval '90 days'`, partner, contents)
-	if err != nil {
-		return nil, fmt.Errorf("look for copies of drifts: %w", err)
+// Copy is a drift that holds the same content as a document that arrived under
+// another number, or the same interchange as one that arrived under another
+// transport id.
+type Copy struct {
+	Content   [32]byte
+	Alert     uuid.UUID
+	Kind      string
+	MessageID string
+	State     string
+}
+
+// QueueCopies finds drifts of the last 90 days whose content is among contents.
+func QueueCopies(b *pgx.Batch, partner string, contents [][]byte, found func(Copy)) {
+	b.Queue(`
+		select c.content, c.alert_id, a.kind, a.message_id, a.state
+		from drift_copy c join drift_alert a on a.partner_id = c.partner_id and a.alert_id = c.alert_id
+		where c.partner_id = $1 and c.content = any($2) and c.opened_at > now() - interval '90 days'
+		order by c.alert_id`, partner, contents,
+	).Query(func(rows pgx.Rows) error {
+		var c Copy
+		var content []byte
+		_, err := pgx.ForEachRow(rows, []any{&content, &c.Alert, &c.Kind, &c.MessageID, &c.State}, func() error {
+			c.Content = [32]byte(content)
+			found(c)
+			return nil
+		})
+		return err
+	})
+}
+
+// QueueCopySeen notes on a drift that its content arrived again under another
+// number: the finding possible_copy, on its side.
+func QueueCopySeen(b *pgx.Batch, partner string, alert uuid.UUID, key string) {
+	b.Queue(`
+		update drift_alert set updated_at = now(), detail = jsonb_set(detail, '{possible_copies}', coalesce(detail->'possible_copies', '[]') || to_jsonb($3::text))
+		where partner_id = $1 and alert_id = $2`, partner, alert, key)
+}
+
+// Classes gives the class of each digest that drifted, in order of arrival.
+func (a *Alert) Classes() []string {
+	var d struct{ Classes []string }
+	if json.Unmarshal(a.Detail, &d) != nil {
+		return nil
 	}
-	var c []byte
-	var a uuid.UUID
-	if _, err := pgx.ForEachRow(rows, []any{&c, &a}, func() error { found[[32]byte(c)] = a; return nil }); err != nil {
-		return nil, fmt.Errorf("look for copies of drifts: %w", err)
-	}
-	return found, nil
+	return d.Classes
+}
+
+// Undecided reports whether the alert still waits for a decision.
+func (a *Alert) Undecided() bool {
+	return a.State == "open" || a.State == "in_review" || a.State == "awaiting_approval"
 }

@@ -56,13 +56,34 @@ type Key struct {
 	FirstAt time.Time
 	LastAt  time.Time
 	PurgeOn time.Time
-	Carried []Ref // transport keys: the interchanges carried under it
+	Carried []Carried // transport keys: the interchanges carried under it
 	// Variants in order of arrival; the first stands in the inbox row itself.
 	Variants []*Variant
 	current  *Variant
 
-	dirty bool
+	fresh, dirty, own bool
 }
+
+// NewKey makes a key that has no row yet.
+func NewKey(r Ref, kind Kind, now, purgeOn time.Time) *Key {
+	return &Key{Ref: r, Kind: kind, FirstAt: now, LastAt: now, PurgeOn: purgeOn, fresh: true, own: true}
+}
+
+// New reports whether the key has no row yet.
+func (k *Key) New() bool { return k.fresh }
+
+// FromClaim reports whether the key was made by this delivery.
+func (k *Key) FromClaim() bool { return k.own }
+
+// Claimed marks a new key as inserted: what changes from now on is an update.
+func (k *Key) Claimed() { k.fresh, k.dirty = false, len(k.Variants) > 1 }
+
+// Adopted marks a new key whose row was claimed by an earlier decision of the
+// same transaction: all of it is written over.
+func (k *Key) Adopted() { k.fresh, k.dirty = false, true }
+
+// Changed reports whether a key that has a row is to be written.
+func (k *Key) Changed() bool { return !k.fresh && k.dirty }
 
 // Variant is one digest seen under a key.
 type Variant struct {
@@ -142,10 +163,16 @@ func (k *Key) NextEpoch(v *Variant) {
 	k.dirty = true
 }
 
-// Carry notes that the interchange r came under this transport key.
-func (k *Key) Carry(r Ref) {
-	if !slices.Contains(k.Carried, r) {
-		k.Carried = append(k.Carried, r)
+// Carried is an interchange that came under a transport key.
+type Carried struct {
+	Ref
+	SHA256 [32]byte
+}
+
+// Carry notes that an interchange came under this transport key.
+func (k *Key) Carry(c Carried) {
+	if !slices.Contains(k.Carried, c) {
+		k.Carried = append(k.Carried, c)
 		k.dirty = true
 	}
 }
@@ -174,30 +201,17 @@ func (k *Key) Hold() int16 {
 	return h
 }
 
-// Had reports what became of message sha under the key in any epoch and
-// variant: whether it had its effect.
-func (k *Key) Had(sha [32]byte) bool {
-	for _, v := range k.Variants {
-		for i := range v.Messages {
-			if v.Messages[i].SHA256 == sha && v.Messages[i].Fate.Effective() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Attempts is how often the handler of message sha has failed under the key in
-// its current epoch.
-func (k *Key) Attempts(sha [32]byte) uint8 {
-	var n uint8
+// Attempts is how often the handler of each dead message under the key has
+// failed in its current epoch.
+func (k *Key) Attempts() map[[32]byte]uint8 {
+	n := map[[32]byte]uint8{}
 	for _, v := range k.Variants {
 		if v.Epoch != k.Epoch {
 			continue
 		}
 		for i := range v.Messages {
-			if v.Messages[i].SHA256 == sha && v.Messages[i].Fate.IsDead() {
-				n = max(n, v.Messages[i].Attempts)
+			if m := &v.Messages[i]; m.Fate.IsDead() {
+				n[m.SHA256] = max(n[m.SHA256], m.Attempts)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
@@ -71,9 +72,9 @@ func (k *Key) currentDigest() []byte {
 	return k.current.SHA256[:]
 }
 
-// carried packs the refs into one text: tab between partner and key, line feed
-// between refs; neither character can stand in a key (arrays of arrays cannot
-// be unnested).
+// carried packs the interchanges into one text: tabs between partner, key and
+// digest, line feeds between them; neither character can stand in a key (arrays
+// of arrays cannot be unnested).
 func (k *Key) carried() *string {
 	if len(k.Carried) == 0 {
 		return nil
@@ -83,7 +84,7 @@ func (k *Key) carried() *string {
 		if i > 0 {
 			s.WriteByte('\n')
 		}
-		s.WriteString(r.Partner + "\t" + r.ID)
+		s.WriteString(r.Partner + "\t" + r.ID + "\t" + hex.EncodeToString(r.SHA256[:]))
 	}
 	t := s.String()
 	return &t
@@ -231,8 +232,13 @@ func scanKeys(rows pgx.Rows, keys map[Ref]*Key) error {
 		k.Variants = []*Variant{v}
 		if carried != nil {
 			for line := range strings.SplitSeq(*carried, "\n") {
-				p, id, _ := strings.Cut(line, "\t")
-				k.Carried = append(k.Carried, Ref{p, id})
+				p, rest, _ := strings.Cut(line, "\t")
+				id, sum, _ := strings.Cut(rest, "\t")
+				c := Carried{Ref: Ref{p, id}}
+				if _, err := hex.Decode(c.SHA256[:], []byte(sum)); err != nil {
+					return fmt.Errorf("key %s of %s: carried: %w", k.ID, k.Partner, err)
+				}
+				k.Carried = append(k.Carried, c)
 			}
 		}
 		if current != nil { // a further variant, read next

@@ -53,15 +53,14 @@ type Receipt struct {
 	Items     []Item
 
 	// What the delivery itself was: for the response header, metrics and log.
-	Verdict    Verdict // "mixed" if the interchanges disagree
-	Repeat     bool    // a stored answer is given again
-	Delivery   uuid.UUID
-	Rendered   Rendered
-	Keys       []string
-	Rules      []string // rows of the outcome table
-	AlertID    uuid.UUID
-	Committed  bool // by this delivery; false for answers from what was stored
-	Dispatched int  // documents posted
+	Verdict  Verdict // "mixed" if the interchanges disagree
+	Repeat   bool    // a stored answer is given again
+	Delivery uuid.UUID
+	Rendered Rendered
+	Keys     []string
+	Rules    []string // rows of the outcome table
+	AlertID  uuid.UUID
+	Posted   int // documents posted
 }
 
 // Mixed is the verdict of a delivery whose interchanges have several.
@@ -167,5 +166,4 @@ type Format struct {
 // Reading is what a partner's settings change about how text is read.
 type Reading struct {
 	UnreliableMessageReferences bool
-	DefaultCharset              string
 }

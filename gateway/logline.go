@@ -75,7 +75,7 @@ func (l *Line) Write(ctx context.Context, log *slog.Logger) {
 			add(slog.Int("keys_omitted", n))
 		}
 		add(slog.Any("rules", r.Rules[:min(len(r.Rules), linedKeys)]))
-		add(slog.Int("documents", r.Dispatched))
+		add(slog.Int("documents", r.Posted))
 		if r.AlertID != uuid.Nil {
 			add(slog.String("alert", r.AlertID.String()))
 		}

@@ -14,7 +14,7 @@ import (
 type Batch struct {
 	Pool  Batcher
 	Log   *slog.Logger
-	Every time.Duration               // 0 is one second
+	Every time.Duration                 // 0 is one second
 	Also  func(*pgx.Batch, []*Delivery) // queued with the rows: the keys' last delivery
 
 	mu      sync.Mutex

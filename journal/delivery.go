@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,4 +76,32 @@ func text(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// Committed reports whether a delivery's rows are there.
+func Committed(ctx context.Context, q interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, partner string, delivery uuid.UUID) (bool, error) {
+	var there bool
+	if err := q.QueryRow(ctx, `select exists (select 1 from delivery where partner_id = $1 and delivery_id = $2)`, partner, delivery).Scan(&there); err != nil {
+		return false, fmt.Errorf("look for delivery %s: %w", delivery, err)
+	}
+	return there, nil
+}
+
+// RefusedToday counts what was kept of a partner's deliveries that failed
+// verification today (UTC).
+func RefusedToday(ctx context.Context, q interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, partner string) (rows int, bytes int64, err error) {
+	err = q.QueryRow(ctx, `
+		select count(*), coalesce(sum(bytes) filter (where payload_id is not null), 0)
+		from delivery
+		where partner_id = $1 and verdict = 'refused' and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
+			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid`,
+		partner).Scan(&rows, &bytes)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count refused deliveries: %w", err)
+	}
+	return rows, bytes, nil
 }

@@ -33,12 +33,12 @@ func QueuePayload(b *pgx.Batch, partner string, payload uuid.UUID, month time.Ti
 	}
 }
 
-// WritePayload writes a spooled payload chunk by chunk in tx, holding one chunk
-// in memory.
-func WritePayload(ctx context.Context, tx Execer, partner string, payload uuid.UUID, month time.Time, p *edi.Payload) error {
+// WritePayload writes length bytes from offset of a spooled payload chunk by chunk
+// in tx, holding one chunk in memory.
+func WritePayload(ctx context.Context, tx Execer, partner string, payload uuid.UUID, month time.Time, p *edi.Payload, offset, length int64) error {
 	buf := make([]byte, ChunkSize)
-	for seq, off := 0, int64(0); off < p.Size(); seq++ {
-		n := min(int64(ChunkSize), p.Size()-off)
+	for seq, off := 0, offset; off < offset+length; seq++ {
+		n := min(int64(ChunkSize), offset+length-off)
 		if _, err := io.ReadFull(p.Reader(off, n), buf[:n]); err != nil {
 			return fmt.Errorf("read spool: %w", err)
 		}

@@ -1,0 +1,319 @@
+package gateway
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/journal"
+)
+
+// plan is what a delivery will do, decided from the keys as they were read. It
+// is made twice where keys were known: before the claim, and under the locks.
+type plan struct {
+	in            *intake
+	transport     *TransportRow
+	tkey          *dedup.Key     // the transport key's state
+	tvariant      *dedup.Variant // of the delivery's digest
+	drift         *driftChange   // of kind transport
+	noted         bool           // row T5, or T6 under transport_id: unreliable
+	results       []*result
+	payloads      []storedPayload
+	claims        []*dedup.Key // new keys, sorted
+	guards        map[dedup.GuardRef]*dedup.Guard
+	guarded       bool // the guard statement was queued
+	claimedGuards int
+	supersede     []supersession
+	stale         []supersession // revisions that came after a newer one
+	alerts        []*dedup.Alert // of kind document
+	closed        []dedup.Copy   // transport drifts whose interchange came under another id
+	fromStore     bool           // the whole answer is the transport id's stored one
+}
+
+// result is what becomes of one part.
+type result struct {
+	p       *part
+	row     *Row // nil: refused before its key
+	verdict Verdict
+	key     *dedup.Key
+	variant *dedup.Variant
+	answer  Answer
+	stored  bool // the answer is the variant's stored one
+	ack     dedup.Stored
+	drift   *driftChange
+	held    []post
+	posts   []post
+	links   map[int]uuid.UUID // documents of absorbed messages, and what a further document is beside
+	further []int             // posted beside a known document of other content
+	item    Item
+}
+
+// driftChange is what happens to an alert.
+type driftChange struct {
+	alert  *dedup.Alert
+	opened bool // new
+	joined bool // one more reception of a known digest
+	added  bool // a further digest
+}
+
+// errUnprepared: the verdict needs work that was not prepared.
+var errUnprepared = fmt.Errorf("the verdict needs work that was not prepared: %w", errStartAgain)
+
+// decide runs the table for every part, in payload order, each on what the ones
+// before it left. It touches in.keys, which are read anew before it runs again.
+func (g *Gateway) decide(in *intake) (*plan, error) {
+	pl := &plan{in: in, guards: map[dedup.GuardRef]*dedup.Guard{}}
+	if in.key != (dedup.Ref{}) {
+		pl.tkey = in.keys[in.key]
+		pl.transport = JudgeTransport(in.transportArrival(pl.tkey), pl.tkey)
+		if pl.tkey != nil {
+			pl.tvariant = pl.tkey.Find(in.SHA256)
+		}
+		switch pl.transport.Then {
+		case JoinTransport, StoredAnswer:
+			return pl, g.decideStored(pl)
+		case TransportDrift:
+			return pl, g.decideTransportDrift(pl)
+		case Noted:
+			pl.noted = true
+		}
+	}
+	for _, p := range in.parts {
+		r, err := g.decidePart(pl, p)
+		if err != nil {
+			return nil, err
+		}
+		pl.results = append(pl.results, r)
+	}
+	g.decideTransport(pl)
+	pl.collect()
+	return pl, nil
+}
+
+func (in *intake) transportArrival(k *dedup.Key) *TransportArrival {
+	a := &TransportArrival{SHA256: in.SHA256, Unreliable: in.Partner.Policy.TransportID == "unreliable"}
+	if k != nil {
+		a.Effect = effective(k, in.keys)
+	}
+	for _, p := range in.parts {
+		if p.key == (dedup.Ref{}) {
+			continue
+		}
+		a.Interchanges++
+		if Judge(&p.arrival, in.keys[p.key]).Name == "I1b" {
+			a.First = true
+		}
+	}
+	return a
+}
+
+// decidePart runs the interchange table for one part.
+func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
+	in, r := pl.in, &result{p: p}
+	again, known := in.carriedBefore(pl, p)
+	if p.key == (dedup.Ref{}) {
+		return r, g.decideUnkeyed(pl, r, known && !again)
+	}
+	k := in.keys[p.key]
+	a := &p.arrival
+	a.KnownTransport = known && !again
+	a.SameContentAs = p.compared.sameContent(k)
+	r.row = Judge(a, k)
+	if r.row.Effect.Prepared() && !p.prepared {
+		return nil, errUnprepared
+	}
+	r.key = k
+	if k != nil {
+		r.variant = k.Find(a.SHA256)
+		r.verdict = r.row.VerdictOf(a, k)
+	} else {
+		r.verdict = r.row.Verdict
+	}
+	switch r.row.Effect {
+	case None:
+		r.stored = true
+		r.answer = ToldAccepted
+		if r.variant != nil {
+			r.answer = Answer(r.variant.Answer)
+			if r.answer == ToldTryAgain && r.row.Name != "I5" {
+				r.answer, r.stored = ToldReplaced, false
+			}
+		}
+	case Join:
+		r.stored, r.answer = true, Answer(r.variant.Answer)
+		r.drift = &driftChange{alert: &dedup.Alert{Partner: p.owner.ID, ID: r.variant.AlertID}, joined: true}
+	case Adopt:
+		r.variant = k.Imported()
+		r.variant.SHA256, r.variant.NoDigest, r.variant.State = a.SHA256, false, dedup.Accepted
+		r.variant.DeliveryID = in.id
+		k.Touch(r.variant)
+		g.answerAfresh(pl, r, ToldAccepted)
+	case Process, Complete, Redo:
+		g.decideWork(pl, r)
+	case Absorb:
+		v := g.newVariant(pl, r)
+		v.State = dedup.Accepted
+		for i := range v.Messages {
+			v.Messages[i].Fate = dedup.Absorbed
+		}
+		r.drift = g.openDrift(pl, r, p.compared, "auto_resolved", "absorb: "+a.SameContentAs)
+		v.AlertID = r.drift.alert.ID
+		g.answerAfresh(pl, r, ToldAccepted)
+	case Quarantine:
+		if err := g.decideDrift(pl, r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// decideWork judges the messages of a First, Correction, Completion, Reuse,
+// Retry or Re-evaluation.
+func (g *Gateway) decideWork(pl *plan, r *result) {
+	k := r.key
+	if r.row.Effect != Redo {
+		r.variant = g.newVariant(pl, r)
+		k = r.key
+	}
+	v := r.variant
+	if r.row.Name == "I12" {
+		k.NextEpoch(v)
+	} else if len(k.Variants) > 1 {
+		k.SetCurrent(v)
+	}
+	found := make([]dedup.Fate, len(r.p.judged))
+	for i := range r.p.judged {
+		found[i] = r.p.judged[i].fate
+	}
+	before := fates(v)
+	Settle(&r.p.arrival, k, v, found, r.row.Effect == Redo)
+	v.State = dedup.StateOf(v.Messages, dedup.Rejected)
+	k.Touch(v)
+	for i := range v.Messages {
+		if v.Messages[i].Fate == dedup.Posted && before[i] != dedup.Posted {
+			r.posts = append(r.posts, post{r, i})
+		}
+	}
+	g.answerAfresh(pl, r, Tell(&r.p.arrival, v, r.p.onlyUnsupported()))
+}
+
+func fates(v *dedup.Variant) []dedup.Fate {
+	f := make([]dedup.Fate, len(v.Messages))
+	for i := range v.Messages {
+		f[i] = v.Messages[i].Fate
+	}
+	return f
+}
+
+// newVariant adds D to the key, making the key if it is new.
+func (g *Gateway) newVariant(pl *plan, r *result) *dedup.Variant {
+	in, p := pl.in, r.p
+	v := &dedup.Variant{SHA256: p.ic.PayloadSHA256, Content: p.ic.ContentSHA256, ContentVersion: contentVersion(p),
+		DeliveryID: in.id, Messages: make([]dedup.MessageState, len(p.ic.Messages))}
+	for i := range v.Messages {
+		v.Messages[i].SHA256 = p.ic.Messages[i].SHA256
+	}
+	v.Offset, v.Length = p.ic.Offset, p.ic.Length
+	if r.key == nil {
+		r.key = dedup.NewKey(p.key, dedup.Interchange, in.now, purgeOn(in.now, p.owner.Retention.DedupWindow))
+		in.keys[p.key] = r.key
+	}
+	v.Epoch = r.key.Epoch
+	r.key.PurgeOn = purgeOn(in.now, p.owner.Retention.DedupWindow)
+	return r.key.Add(v)
+}
+
+func contentVersion(p *part) int16 {
+	if !p.prepared {
+		return 0
+	}
+	return edi.ContentVersion
+}
+
+// answerAfresh gives the variant a new stored answer.
+func (g *Gateway) answerAfresh(pl *plan, r *result, a Answer) {
+	r.answer = a
+	r.variant.Answer = int16(a)
+	if a == ToldTryAgain { // no acknowledgement, so none is kept
+		r.variant.Ack = dedup.Stored{}
+	} else {
+		r.ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, r.p.owner.Retention.Acknowledgements)}
+		r.variant.Ack = r.ack
+	}
+	r.key.Touch(r.variant)
+}
+
+// decideUnkeyed answers a part that makes no key: text without an envelope, or a
+// sender the partner may not speak for. known: T carried it before and nothing
+// about it has changed since.
+func (g *Gateway) decideUnkeyed(pl *plan, r *result, known bool) error {
+	r.verdict, r.answer = First, ToldUnreadable
+	if r.p.reject != nil {
+		r.answer = r.p.reject.Answer
+	}
+	if known {
+		r.verdict, r.stored = Duplicate, true
+	}
+	return nil
+}
+
+// carriedBefore reports whether the transport id carried this part before with
+// these bytes (row T3), and whether it is to be judged again since it was refused
+// without a key under an older revision.
+func (in *intake) carriedBefore(pl *plan, p *part) (again, known bool) {
+	if pl.transport == nil || pl.transport.Then != SameTransport {
+		return false, false
+	}
+	for i := range pl.tvariant.Messages {
+		if m := &pl.tvariant.Messages[i]; m.SHA256 == p.ic.PayloadSHA256 {
+			return m.Fate == dedup.RefusedMsg && m.Revision.Before(in.unkeyed), true
+		}
+	}
+	return false, true
+}
+
+// collect gathers the new keys, sorted, and says where the payload will stand.
+func (pl *plan) collect() {
+	for _, k := range pl.in.keys {
+		if k.New() {
+			pl.claims = append(pl.claims, k)
+		}
+	}
+	slices.SortFunc(pl.claims, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
+	pl.placePayload()
+}
+
+// adopt takes over the rows that were claimed on the first decision: those of
+// keys that are still new are written over, those not used after all are
+// deleted, so that no key is committed without its outcome.
+func (pl *plan) adopt(s *session, claimed *plan) error {
+	rows := map[dedup.Ref]bool{}
+	for _, k := range claimed.claims {
+		rows[k.Ref] = true
+	}
+	for _, k := range pl.claims {
+		if !rows[k.Ref] {
+			return errStartAgain
+		}
+		delete(rows, k.Ref)
+		k.Adopted()
+	}
+	pl.claims = nil
+	var unused []dedup.Ref
+	for r := range rows {
+		unused = append(unused, r)
+	}
+	if len(unused) > 0 {
+		dedup.QueueDelete(s.batch, dedup.SortRefs(unused))
+	}
+	return nil
+}
+
+func purgeOn(now time.Time, window time.Duration) time.Time {
+	y, m, d := now.UTC().Add(window).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}

@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/compare"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/journal"
+)
+
+// decideTransport notes the delivery under its transport id: a new id has its
+// own row before it is answered, and a known one keeps every digest it carried.
+func (g *Gateway) decideTransport(pl *plan) {
+	in := pl.in
+	if in.key.ID == "" {
+		return
+	}
+	answer := pl.overall()
+	if pl.tvariant != nil { // T3
+		if pl.allStored() {
+			pl.fromStore = true
+			return
+		}
+		pl.tvariant.Messages = in.partRecords()
+		pl.tkey.Touch(pl.tvariant)
+	} else {
+		if pl.tkey == nil {
+			pl.tkey = dedup.NewKey(in.key, dedup.Transport, in.now, purgeOn(in.now, in.Partner.Retention.DedupWindow))
+			in.keys[in.key] = pl.tkey
+		}
+		pl.tvariant = pl.tkey.Add(&dedup.Variant{SHA256: in.SHA256, State: dedup.Accepted, DeliveryID: in.id,
+			Messages: in.partRecords(), Length: in.Payload.Size()})
+	}
+	for _, r := range pl.results {
+		if r.key != nil {
+			pl.tkey.Carry(dedup.Carried{Ref: r.key.Ref, SHA256: r.p.ic.PayloadSHA256})
+			if pl.tkey.PurgeOn.After(r.key.PurgeOn) { // never outlives what it carried
+				pl.tkey.PurgeOn = r.key.PurgeOn
+			}
+		}
+	}
+	pl.answerTransport(g, answer)
+	if pl.noted {
+		pl.drift = &driftChange{opened: true, alert: &dedup.Alert{Partner: in.Partner.ID, ID: g.NewID(), Kind: dedup.KindTransport, MessageID: in.key.ID,
+			State: "auto_resolved", Class: string(compare.DifferentDocument), Severity: string(compare.Info),
+			Headline: "the transport id came again with another payload", Reason: "row " + pl.transport.Name + ": decided at interchange level",
+			Original: pl.tkey.Variants[0].SHA256[:], Digests: [][]byte{slices.Clone(in.SHA256[:])}}}
+	}
+}
+
+func (pl *plan) answerTransport(g *Gateway, answer Answer) {
+	pl.tvariant.Answer = int16(answer)
+	if answer == ToldTryAgain {
+		pl.tvariant.Ack = dedup.Stored{}
+		return
+	}
+	pl.tvariant.Ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, pl.in.Partner.Retention.Acknowledgements)}
+}
+
+// partRecords keep, for a transport id, which interchanges it carried, and which
+// of them were refused without a key and under which revision.
+func (in *intake) partRecords() []dedup.MessageState {
+	ms := make([]dedup.MessageState, len(in.parts))
+	for i, p := range in.parts {
+		ms[i] = dedup.MessageState{SHA256: p.ic.PayloadSHA256, Fate: dedup.Posted}
+		if p.key.ID == "" {
+			ms[i].Fate, ms[i].Revision = dedup.RefusedMsg, in.unkeyed
+		}
+	}
+	return ms
+}
+
+// decideStored answers rows T2 and T2b.
+func (g *Gateway) decideStored(pl *plan) error {
+	r := &result{verdict: Duplicate, answer: Answer(pl.tvariant.Answer), stored: true}
+	if pl.transport.Then == JoinTransport {
+		r.verdict = Drift
+		r.drift = &driftChange{alert: &dedup.Alert{Partner: pl.in.Partner.ID, ID: pl.tvariant.AlertID}, joined: true}
+	}
+	pl.results = []*result{r}
+	pl.fromStore = true
+	pl.collect()
+	return nil
+}
+
+// decideTransportDrift quarantines a payload that came under an id used for
+// another: row T6.
+func (g *Gateway) decideTransportDrift(pl *plan) error {
+	in := pl.in
+	a := &dedup.Alert{Partner: in.Partner.ID, ID: g.NewID(), Kind: dedup.KindTransport, MessageID: in.key.ID, State: "open",
+		Class: string(compare.DifferentDocument), Severity: string(compare.High),
+		Headline: "the transport id was used before for another payload",
+		Original: pl.tkey.Variants[0].SHA256[:], Digests: [][]byte{slices.Clone(in.SHA256[:])}}
+	pl.drift = &driftChange{alert: a, opened: true}
+	for _, known := range in.alerts[in.key] {
+		if known.Kind == dedup.KindTransport && known.Undecided() {
+			a.ID = known.ID
+			pl.drift = &driftChange{alert: a, added: true}
+		}
+	}
+	answer := tellDrift(in.Partner.Policy.OnDrift)
+	pl.tvariant = pl.tkey.Add(&dedup.Variant{SHA256: in.SHA256, State: dedup.Quarantined, DeliveryID: in.id,
+		Messages: in.partRecords(), Length: in.Payload.Size(), AlertID: a.ID})
+	pl.answerTransport(g, answer)
+	pl.results = []*result{{verdict: Drift, answer: answer, drift: pl.drift}}
+	pl.collect()
+	return nil
+}
+
+func (pl *plan) allStored() bool {
+	return !slices.ContainsFunc(pl.results, func(r *result) bool { return !r.stored })
+}
+
+func (pl *plan) overall() Answer {
+	items := make([]Item, len(pl.results))
+	for i, r := range pl.results {
+		items[i].Answer = r.answer
+	}
+	return Overall(items)
+}
+
+// rule names the rows that were taken, for the journal and the log.
+func (pl *plan) rule(r *result) string {
+	name := ""
+	if pl.transport != nil {
+		name = pl.transport.Name
+	}
+	if r.row != nil && r.row.Name != name {
+		if name != "" {
+			name += " "
+		}
+		name += r.row.Name
+	}
+	return name
+}
+
+// closeTransportDrifts: an interchange of an open transport drift arrived under
+// another id and was processed there. The alert closes with this delivery as the
+// reason, and what it held is a repeat from now on.
+func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
+	in := pl.in
+	for _, c := range in.copies {
+		if c.Kind != dedup.KindTransport || c.State != "open" && c.State != "in_review" && c.State != "awaiting_approval" {
+			continue
+		}
+		ref := dedup.Ref{Partner: in.Partner.ID, ID: c.MessageID}
+		t := in.keys[ref]
+		if t == nil {
+			in.alsoLock = dedup.SortRefs(append(in.alsoLock, ref))
+			return nil, errStartAgain
+		}
+		for _, v := range t.Variants {
+			if v.AlertID == c.Alert && v.State == dedup.Quarantined {
+				v.State, v.Answer, v.Ack = dedup.Accepted, int16(ToldAccepted), dedup.Stored{}
+				t.Touch(v)
+				closed = append(closed, c)
+			}
+		}
+	}
+	return closed, nil
+}
+
+func (in *intake) takeCopy(c dedup.Copy) { in.copies = append(in.copies, c) }
+
+// alertOf is the alert a delivery opened or joined, for its journal row.
+func alertOf(d *driftChange) *uuid.UUID {
+	if d == nil {
+		return nil
+	}
+	return &d.alert.ID
+}

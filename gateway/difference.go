@@ -1,0 +1,153 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/edigw/edigw/compare"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/journal"
+)
+
+// comparison is what a part differs in from the current variant of its key.
+type comparison struct {
+	with     [32]byte // digest of that variant
+	class    compare.Class
+	severity compare.Severity
+	words    string
+}
+
+// compareLimit bounds the payloads that are compared by segment while a partner
+// waits; larger ones are told apart by their digests, and by segment when an
+// operator looks.
+const compareLimit = 8 << 20
+
+// compare says what the part would change, where the table may call it a drift:
+// its digest is unknown under a known key.
+func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
+	if k == nil || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest {
+		return nil
+	}
+	original := k.Current()
+	if p.compared != nil && p.compared.with == original.SHA256 {
+		return nil
+	}
+	c := &comparison{with: original.SHA256}
+	p.compared = c
+	if max(p.ic.Length, original.Length) > compareLimit {
+		c.class, c.severity, c.words = compare.Business, compare.High, "too large to compare while receiving"
+		if sameContent(&p.arrival, original) {
+			c.class, c.severity = compare.Envelope, compare.Low
+		}
+		return nil
+	}
+	before, err := journal.ReadPayload(ctx, g.Pool, k.Partner, original.Payload.ID, original.Payload.Month, original.Offset, original.Length)
+	if errors.Is(err, journal.ErrPurged) {
+		c.class, c.severity = compare.OriginalPurged, compare.Medium
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := g.side(edi.Bytes(before), p.read, nil)
+	if err != nil {
+		return err
+	}
+	after, err := p.whole()
+	if err != nil {
+		return err
+	}
+	b, err := g.side(edi.Bytes(after), p.read, a)
+	if err != nil {
+		return err
+	}
+	d := compare.Diff(a, b, compare.Names{})
+	c.class, c.severity, c.words = d.Class, d.Severity, d.Words()
+	return nil
+}
+
+// side parses one side of a comparison.
+func (g *Gateway) side(p *edi.Payload, o Reading, other *compare.Interchange) (*compare.Interchange, error) {
+	f, err := g.formatAt(p, 0)
+	if err != nil {
+		return nil, err
+	}
+	ic, err := f.Split(p, 0, o)
+	var fault *edi.Error
+	if errors.As(err, &fault) {
+		return compare.Unreadable(fault.Text), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	b := compare.Builder{Envelope: ic, Payload: p}
+	if other != nil {
+		b.Other = other.Envelope
+	}
+	if err := f.Scan(p, ic, o, b.Visit); err != nil {
+		return nil, fmt.Errorf("compare: %w", err)
+	}
+	return b.Interchange(), nil
+}
+
+// sameContent gives the class of a difference that leaves the content digest
+// equal, for row I11.
+func (c *comparison) sameContent(k *dedup.Key) string {
+	if c == nil || k == nil || k.Current() == nil || c.with != k.Current().SHA256 {
+		return ""
+	}
+	return string(c.class)
+}
+
+// decideDrift quarantines an unknown digest under a known key.
+func (g *Gateway) decideDrift(pl *plan, r *result) error {
+	p := r.p
+	purged := r.row.Name == "I1"
+	c := p.compared
+	switch {
+	case purged:
+		c = &comparison{class: compare.OriginalPurged, severity: compare.Medium,
+			words: "dated " + p.ic.Date + ", before the dedup window: it may have been processed when it was new"}
+	case c == nil || r.key.Current().SHA256 != c.with:
+		return errStartAgain
+	}
+	v := g.newVariant(pl, r)
+	v.State, v.ViaPurge = dedup.Quarantined, purged
+	r.drift = g.openDrift(pl, r, c, "open", "")
+	v.AlertID = r.drift.alert.ID
+	g.answerAfresh(pl, r, tellDrift(p.owner.Policy.OnDrift))
+	return nil
+}
+
+// openDrift opens an alert, or adds a further digest to the one that waits for a
+// decision under this key.
+func (g *Gateway) openDrift(pl *plan, r *result, c *comparison, state, reason string) *driftChange {
+	p := r.p
+	a := &dedup.Alert{Partner: p.owner.ID, Kind: dedup.KindInterchange, MessageID: r.key.ID, Epoch: r.key.Epoch, State: state,
+		Class: string(c.class), Severity: string(c.severity), Headline: c.words, Reason: reason,
+		Digests: [][]byte{slices.Clone(p.ic.PayloadSHA256[:])}, Test: p.ic.Test}
+	if c.with != ([32]byte{}) {
+		a.Original = slices.Clone(c.with[:])
+	}
+	if state == "open" {
+		for _, known := range pl.in.alerts[r.key.Ref] {
+			if known.Kind != dedup.KindInterchange || !known.Undecided() {
+				continue
+			}
+			classes := append(known.Classes(), string(c.class))
+			if n := len(classes); n >= 3 && !slices.ContainsFunc(classes[n-3:], func(s string) bool { return s != string(compare.DifferentDocument) }) {
+				a.Proposal = "control_reference: unreliable"
+			}
+			a.ID = known.ID
+			return &driftChange{alert: a, added: true}
+		}
+	}
+	a.ID = g.NewID()
+	return &driftChange{alert: a, opened: true}
+}
+
+// whole gives the interchange's bytes.
+func (p *part) whole() ([]byte, error) { return p.payload.Slice(p.ic.Offset, p.ic.Length) }

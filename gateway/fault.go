@@ -1,0 +1,43 @@
+package gateway
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const rollbackTimeout = 5 * time.Second
+
+var (
+	// errStartAgain: what was read without a lock has changed; the delivery is
+	// rolled back and starts again from its look-up.
+	errStartAgain = errors.New("the keys changed meanwhile")
+	// errUnsettled: it started again too often.
+	errUnsettled = errors.New("the keys kept changing; send again")
+)
+
+// sqlState gives the SQLSTATE of an error, "" if the database gave none.
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// isBusy: a lock wait ran out while claiming or locking a key.
+func isBusy(err error) bool { return sqlState(err) == "55P03" }
+
+// isTheirs: the database refused a document's content (outcomes.md, Ours or
+// theirs).
+func isTheirs(err error) bool {
+	s := sqlState(err)
+	return len(s) == 5 && (s[:2] == "22" || s[:2] == "23")
+}
+
+// isPassing: ours, and gone when the partner sends again.
+func isPassing(err error) bool {
+	s := sqlState(err)
+	return s == "" || s == "40001" || s == "40P01" || s[:2] == "53" || s == "55P03" || s[:3] == "57P" || s[:2] == "08" || s == "57014" || s[:2] == "58" || s[:2] == "XX"
+}

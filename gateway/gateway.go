@@ -1,0 +1,91 @@
+// Package gateway is the life of one delivery: Receive splits it, looks its keys
+// up, prepares it, claims its keys, lets the outcome table decide, writes and
+// commits; and it keeps that table. It opens the only ingress transaction.
+//
+// Transports call Receive and render its Receipt; formats reach it as values in
+// a list. It knows no HTTP and no syntax by name.
+package gateway
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/partners"
+)
+
+// RulesVersion counts changes of what the gateway itself refuses. What was
+// refused under an older one may be judged again when it is sent again.
+const RulesVersion int32 = 1
+
+// Gateway receives deliveries. Its fields are set once, before the first.
+type Gateway struct {
+	Pool     *pgxpool.Pool
+	Formats  []Format
+	Handlers []documents.Handler
+	Log      *slog.Logger
+
+	// Sender gives the partner that owns an interchange address, nil if nobody does.
+	Sender func(edi.Party) *partners.Partner
+	// MaySpeakFor reports whether a partner may deliver interchanges of an owner.
+	MaySpeakFor func(transport, owner *partners.Partner) bool
+	// IsOurs reports whether an address is one of the organisation's.
+	IsOurs func(organisation string, p edi.Party) bool
+
+	// ConfigRevision counts every change of the configuration: what was refused
+	// without a key is judged again when it has grown.
+	ConfigRevision func() int32
+
+	Numbers *journal.Numbers // control references of our acknowledgements
+	Later   *journal.Batch   // journal rows of plain duplicates
+	Now     func() time.Time // the database's time: see Clock
+	NewID   func() uuid.UUID // UUIDv7
+
+	// Wait bounds how long a copy waits for the first one in this process; the
+	// database's lock_timeout bounds it between processes. 0 is two seconds.
+	Wait time.Duration
+	// Retained is the size up to which a delivery's documents are kept in memory
+	// between prepare and write; larger ones are read a second time. 0 is 4 MiB.
+	Retained int64
+
+	// Hook is called at named points of the transaction by fault tests, which
+	// then see every statement before it done; nil otherwise.
+	Hook func(point string)
+
+	Rules int32 // 0 is RulesVersion
+
+	flight flight
+	noted  notices
+}
+
+const (
+	defaultWait     = 2 * time.Second
+	defaultRetained = 4 << 20
+	startsAgain     = 3 // how often a delivery starts again before it is told to come back
+)
+
+func (g *Gateway) wait() time.Duration {
+	if g.Wait > 0 {
+		return g.Wait
+	}
+	return defaultWait
+}
+
+func (g *Gateway) retained() int64 {
+	if g.Retained > 0 {
+		return g.Retained
+	}
+	return defaultRetained
+}
+
+func (g *Gateway) rules() int32 {
+	if g.Rules > 0 {
+		return g.Rules
+	}
+	return RulesVersion
+}

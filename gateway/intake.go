@@ -1,0 +1,267 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/partners"
+)
+
+// intake is a delivery on its way through Receive.
+type intake struct {
+	*Delivery
+	id        uuid.UUID
+	payloadID uuid.UUID
+	started   time.Time // this node's monotonic clock, for took
+	now       time.Time // the database's
+	key       dedup.Ref // the transport key, or sha256: of the payload; zero if interchange keys are all there is
+	parts     []*part
+	alsoLock  []dedup.Ref    // keys of open transport drifts whose interchange arrived under another id
+	unkeyed   dedup.Revision // what parts without a key are judged under
+
+	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
+	alerts map[dedup.Ref][]*dedup.Alert
+	acks   map[uuid.UUID]*journal.Acknowledgement
+	copies []dedup.Copy // drifts with the same content
+}
+
+// part is one interchange of a delivery, or a stretch of text that is none.
+type part struct {
+	payload *edi.Payload
+	format  *Format
+	read    Reading
+	ic      *edi.Interchange
+	fault   *edi.Error        // no envelope could be read
+	owner   *partners.Partner // of the sender's address; the transport partner where there is no key
+	key     dedup.Ref         // zero: none
+	reject  *Rejection        // refused before its key
+	notes   []*edi.Error      // of the text around it
+
+	prepared bool
+	retained bool      // documents are kept in judged
+	base     uuid.UUID // of the documents' ids
+	judged   []judgement
+	docs     []*documents.Document // beside judged, where they are retained
+	errs     map[int][]*edi.Error  // of messages and their documents, beside edi.Interchange.MessageErrors
+	listed   []string              // document numbers of the first messages
+	arrival  Arrival
+	number   string // control reference of our acknowledgement
+	compared *comparison
+}
+
+// judgement is what prepare found of one message. It is kept small: an
+// interchange may hold 999,999.
+type judgement struct {
+	fate     dedup.Fate // Posted: sound
+	revision uint8      // documents.Revision
+	class    uint8      // index into classes
+	guard    [32]byte
+	content  [32]byte
+}
+
+// classes are the document classes a judgement names by number.
+var classes = [...]string{documents.ClassGeneric, documents.ClassInvoice, documents.ClassDespatch}
+
+func (p *part) refuse(i int, errs ...*edi.Error) judgement {
+	p.remember(i, errs)
+	return judgement{fate: dedup.RefusedMsg}
+}
+
+func (p *part) remember(i int, errs []*edi.Error) {
+	if len(errs) == 0 {
+		return
+	}
+	if p.errs == nil {
+		p.errs = map[int][]*edi.Error{}
+	}
+	p.errs[i] = errs
+}
+
+// doc is message i's document, nil where it is not retained.
+func (p *part) doc(i int) *documents.Document {
+	if i < len(p.docs) {
+		return p.docs[i]
+	}
+	return nil
+}
+
+// copyOf is the content of message i without number and date; zero where its
+// document is not retained.
+func (p *part) copyOf(i int) [32]byte {
+	if d := p.doc(i); d != nil {
+		return d.ContentWithoutNumberAndDate()
+	}
+	return [32]byte{}
+}
+
+// split finds the interchanges of d with their keys and digests.
+func (g *Gateway) split(d *Delivery) (*intake, error) {
+	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), started: time.Now(), now: g.Now(),
+		unkeyed: dedup.Revision{Partner: g.ConfigRevision(), Rules: g.rules()}}
+	var stray []*edi.Error
+	for from := int64(0); from < d.Payload.Size(); {
+		f, err := g.formatAt(d.Payload, from)
+		if err != nil {
+			return nil, err
+		}
+		p := &part{payload: d.Payload, format: f, read: readingOf(d.Partner), owner: d.Partner}
+		p.ic, err = f.Split(d.Payload, from, p.read)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.As(err, &p.fault) {
+			return nil, fmt.Errorf("split the payload: %w", err)
+		}
+		if p.ic == nil || p.ic.Offset+p.ic.Length <= from {
+			return nil, fmt.Errorf("split the payload: no progress at byte %d", from)
+		}
+		from = p.ic.Offset + p.ic.Length
+		if p.fault != nil && p.fault.Code == textBefore {
+			stray = append(stray, p.fault)
+			continue
+		}
+		in.parts = append(in.parts, p)
+		g.keyOf(in, p)
+	}
+	if err := in.around(stray); err != nil {
+		return nil, err
+	}
+	keyed := false
+	for _, p := range in.parts {
+		keyed = keyed || p.key != dedup.Ref{}
+	}
+	switch {
+	case d.TransportID != "":
+		in.key = dedup.Ref{Partner: d.Partner.ID, ID: d.TransportID}
+	case !keyed:
+		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.DigestKey(d.SHA256)}
+	}
+	return in, nil
+}
+
+// textBefore is the code of text that stands around interchanges.
+const textBefore = "text-before-interchange"
+
+// around gives text outside interchanges to its neighbour as a note; where there
+// is no interchange, it is what the delivery consists of.
+func (in *intake) around(stray []*edi.Error) error {
+	if len(stray) == 0 {
+		return nil
+	}
+	if len(in.parts) == 0 {
+		ic := &edi.Interchange{Length: in.Payload.Size(), PayloadSHA256: in.SHA256}
+		in.parts = []*part{{payload: in.Payload, ic: ic, fault: stray[0], owner: in.Partner}}
+		return nil
+	}
+	for _, e := range stray {
+		near := in.parts[0]
+		for _, p := range in.parts {
+			if p.ic.Offset <= e.Offset {
+				near = p
+			}
+		}
+		note := *e
+		note.Severity = edi.SeverityWarning
+		near.notes = append(near.notes, &note)
+	}
+	return nil
+}
+
+// formatAt gives the format that leads at from; where none does, the first one
+// says what stands there and how far it goes.
+func (g *Gateway) formatAt(p *edi.Payload, from int64) (*Format, error) {
+	head, err := p.Slice(from, min(4096, p.Size()-from))
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.Formats {
+		if g.Formats[i].Leads(head) {
+			return &g.Formats[i], nil
+		}
+	}
+	return &g.Formats[0], nil
+}
+
+// keyOf finds whose interchange p is and gives it its key, or the reason why it
+// has none.
+func (g *Gateway) keyOf(in *intake, p *part) {
+	if p.fault != nil {
+		return
+	}
+	owner := g.Sender(p.ic.Sender)
+	if owner == nil || !g.MaySpeakFor(in.Partner, owner) {
+		p.reject = &Rejection{ToldSenderNotAllowed, "sender-not-allowed",
+			fmt.Sprintf("%s may not deliver interchanges of sender %s. If this sender is yours, have it added to your identifiers.", in.Partner.ID, address(p.ic.Sender))}
+		return
+	}
+	p.owner = owner
+	p.read = readingOf(owner)
+	p.key = dedup.Ref{Partner: owner.ID, ID: dedup.InterchangeKey(p.ic, shape(owner.Policy))}
+	p.arrival = Arrival{SHA256: p.ic.PayloadSHA256, Date: p.ic.Date, Policy: &owner.Policy, Window: owner.Retention.DedupWindow,
+		Connected: owner.Connected, Now: in.now, Revision: dedup.Revision{Partner: owner.Revision, Rules: g.rules()}}
+}
+
+func shape(p partners.Policy) dedup.Shape {
+	return dedup.Shape{ControlReference: p.ControlReference, IncludeApplication: p.KeyIncludesApplication}
+}
+
+// earlier gives the key an interchange had before the partner's key settings
+// were changed, while it is to be looked for.
+func (p *part) earlier(now time.Time) (dedup.Ref, bool) {
+	prev := p.owner.Policy.Previous
+	if prev == nil || !now.Before(prev.Until) {
+		return dedup.Ref{}, false
+	}
+	r := dedup.Ref{Partner: p.owner.ID, ID: dedup.InterchangeKey(p.ic, dedup.Shape{ControlReference: prev.ControlReference, IncludeApplication: prev.KeyIncludesApplication})}
+	return r, r != p.key
+}
+
+func readingOf(p *partners.Partner) Reading {
+	return Reading{UnreliableMessageReferences: p.Policy.MessageReference == "unreliable"}
+}
+
+func address(p edi.Party) string {
+	if p.Qualifier == "" {
+		return p.ID
+	}
+	return p.ID + ":" + p.Qualifier
+}
+
+// refs gives every key of the delivery, sorted.
+func (in *intake) refs() []dedup.Ref {
+	var refs []dedup.Ref
+	if in.key != (dedup.Ref{}) {
+		refs = append(refs, in.key)
+	}
+	for _, p := range in.parts {
+		if p.key != (dedup.Ref{}) {
+			refs = append(refs, p.key)
+		}
+	}
+	return dedup.SortRefs(append(refs, in.alsoLock...))
+}
+
+// messageID names the delivery in its receipt.
+func (in *intake) messageID() string {
+	if in.TransportID != "" {
+		return in.TransportID
+	}
+	if len(in.parts) == 1 && in.parts[0].key.ID != "" {
+		return in.parts[0].key.ID
+	}
+	return dedup.DigestKey(in.SHA256)
+}
+
+func hexOf(d [32]byte) string { return hex.EncodeToString(d[:]) }
+
+func sum(b []byte) [32]byte { return sha256.Sum256(b) }

@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/journal"
+)
+
+// lookUp reads the delivery's keys without a lock: enough to answer plain
+// duplicates, and to know what has to be prepared.
+func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
+	var earlier []dedup.Ref
+	for _, p := range in.parts {
+		if p.key != (dedup.Ref{}) {
+			if r, ok := p.earlier(in.now); ok {
+				earlier = append(earlier, r)
+			}
+		}
+	}
+	refs := dedup.SortRefs(append(in.refs(), earlier...))
+	var b pgx.Batch
+	in.queueRead(&b, refs)
+	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("look up keys: %w", err)
+	}
+	if t := in.keys[in.key]; t != nil { // what T carried decides rows T4 to T6
+		var more []dedup.Ref
+		for _, c := range t.Carried {
+			if in.keys[c.Ref] == nil {
+				more = append(more, c.Ref)
+			}
+		}
+		if len(more) > 0 && t.Find(in.SHA256) == nil {
+			in.alsoLock = dedup.SortRefs(append(in.alsoLock, more...))
+			carried, err := dedup.Load(ctx, g.Pool, in.alsoLock)
+			if err != nil {
+				return err
+			}
+			for r, k := range carried {
+				in.keys[r] = k
+			}
+		}
+	}
+	in.useEarlierKeys()
+	return nil
+}
+
+func (in *intake) queueRead(b *pgx.Batch, refs []dedup.Ref) {
+	in.keys, in.alerts, in.acks = map[dedup.Ref]*dedup.Key{}, map[dedup.Ref][]*dedup.Alert{}, map[uuid.UUID]*journal.Acknowledgement{}
+	dedup.QueueRead(b, refs, in.keys)
+}
+
+// useEarlierKeys: after a change of the partner's key settings, an interchange
+// whose digest stands under the key the earlier setting gives is handled there.
+func (in *intake) useEarlierKeys() {
+	for _, p := range in.parts {
+		if p.key == (dedup.Ref{}) {
+			continue
+		}
+		if r, ok := p.earlier(in.now); ok {
+			if k := in.keys[r]; k != nil && k.Find(p.ic.PayloadSHA256) != nil {
+				p.key = r
+			} else {
+				delete(in.keys, r)
+			}
+		}
+	}
+}
+
+// knownRefs gives the keys that have a row, sorted.
+func (in *intake) knownRefs() []dedup.Ref {
+	var refs []dedup.Ref
+	for r, k := range in.keys {
+		if !k.FromClaim() {
+			refs = append(refs, r)
+		}
+	}
+	return dedup.SortRefs(refs)
+}
+
+// readUnderLock reads keys, their variants, alerts and stored answers in the
+// statement after the one that locked them.
+func (in *intake) readUnderLock(ctx context.Context, s *session, known []dedup.Ref) error {
+	in.queueRead(s.batch, known)
+	dedup.QueueOpenDrifts(s.batch, known, func(r dedup.Ref, a *dedup.Alert) { in.alerts[r] = append(in.alerts[r], a) })
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("read keys: %w", err)
+	}
+	journal.QueueReadAcknowledgements(s.batch, in.ackRefs(), in.acks)
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("read acknowledgements: %w", err)
+	}
+	return nil
+}
+
+// ackRefs gives the stored answers that this delivery may have to give again.
+func (in *intake) ackRefs() []journal.AckRef {
+	var refs []journal.AckRef
+	add := func(partner string, k *dedup.Key, d [32]byte) {
+		if k == nil {
+			return
+		}
+		if v := k.Find(d); v != nil && v.Ack.ID != uuid.Nil {
+			refs = append(refs, journal.AckRef{Partner: partner, ID: v.Ack.ID, Month: v.Ack.Month})
+		}
+	}
+	if in.key.ID != "" {
+		add(in.key.Partner, in.keys[in.key], in.SHA256)
+	}
+	for _, p := range in.parts {
+		if p.key.ID != "" {
+			add(p.key.Partner, in.keys[p.key], p.ic.PayloadSHA256)
+		}
+	}
+	return refs
+}
+
+// known answers a delivery of which every interchange is accepted or superseded
+// (row I2), the only row that may be decided on an unlocked read: what is
+// accepted stays so. nil if it is not that.
+func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
+	var t *dedup.Variant
+	if in.key.ID != "" {
+		k := in.keys[in.key]
+		if k == nil {
+			return nil, nil
+		}
+		if t = k.Find(in.SHA256); t == nil || t.State != dedup.Accepted {
+			return nil, nil
+		}
+	}
+	for _, p := range in.parts {
+		k := in.keys[p.key]
+		if p.key.ID == "" || k == nil || len(in.alsoLock) > 0 {
+			return nil, nil
+		}
+		if row := Judge(&p.arrival, k); row.Name != "I2" || Answer(k.Find(p.ic.PayloadSHA256).Answer) == ToldTryAgain {
+			return nil, nil
+		}
+	}
+	if len(in.parts) == 0 {
+		return nil, nil
+	}
+	acks, err := journal.ReadAcknowledgements(ctx, g.Pool, in.ackRefs())
+	if err != nil {
+		return nil, err
+	}
+	in.acks = acks
+	pl := &plan{in: in}
+	if t != nil {
+		pl.tkey, pl.tvariant, pl.transport = in.keys[in.key], t, &Transports[3]
+		pl.fromStore = true
+	}
+	for _, p := range in.parts {
+		k := in.keys[p.key]
+		v := k.Find(p.ic.PayloadSHA256)
+		pl.results = append(pl.results, &result{p: p, row: Judge(&p.arrival, k), verdict: Duplicate, key: k, variant: v, answer: Answer(v.Answer), stored: true})
+	}
+	r, err := g.receipt(pl)
+	if err != nil {
+		return nil, err
+	}
+	g.Later.Add(g.journalRows(pl, r, nil)...)
+	return r, nil
+}
+
+// took is how long the delivery has been with us, in microseconds.
+func (in *intake) took() int32 { return int32(min(time.Since(in.started).Microseconds(), 1<<31-1)) }

@@ -1,0 +1,327 @@
+package gateway
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
+)
+
+// What a receipt names at most; the rest is counted, with a link.
+const (
+	maxListed   = 200
+	maxFindings = 100
+)
+
+// receipt makes the answer of a delivery: each interchange's part as it was
+// stored, or made from what came of it now, and the whole as its transport
+// renders it. Bytes that were stored for the transport id are given again.
+func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
+	in := pl.in
+	r := &Receipt{Partner: in.Partner.ID, MessageID: in.messageID(), SHA256: in.SHA256, Delivery: in.id, Repeat: pl.allStored()}
+	for i, res := range pl.results {
+		if err := g.item(pl, i, res); err != nil {
+			return nil, err
+		}
+		r.Items = append(r.Items, res.item)
+		if i == 0 || r.Verdict == res.verdict {
+			r.Verdict = res.verdict
+		} else {
+			r.Verdict = Mixed
+		}
+		if res.key != nil {
+			r.Keys = append(r.Keys, res.key.ID)
+		}
+		r.Rules = append(r.Rules, pl.rule(res))
+		r.Posted += len(res.posts)
+		if a := alertOf(res.drift); a != nil {
+			r.AlertID = *a
+		}
+	}
+	r.Answer = Overall(r.Items)
+	if pl.fromStore {
+		if ack := in.acks[pl.tvariant.Ack.ID]; ack != nil && ack.Receipt != nil {
+			r.Answer = Answer(pl.tvariant.Answer)
+			r.Rendered = Rendered{int(ack.Status), ack.ContentType, ack.Receipt}
+			return r, nil
+		}
+	}
+	rendered, err := in.Render(r)
+	if err != nil {
+		return nil, fmt.Errorf("render the receipt: %w", err)
+	}
+	r.Rendered = rendered
+	return r, nil
+}
+
+// item makes one interchange's part of the receipt.
+func (g *Gateway) item(pl *plan, n int, r *result) error {
+	if r.stored {
+		if raw := pl.storedItem(n, r); raw != nil {
+			r.item = Item{r.answer, raw}
+			return nil
+		}
+	}
+	told := r.answer.Told()
+	out := InterchangeReceipt{Verdict: r.verdict, Outcome: told.Word, Problem: told.Problem}
+	if r.variant != nil && r.answer != ToldReplaced && told.Problem == "" {
+		out.Outcome = r.variant.State.String()
+	}
+	switch p := r.p; {
+	case p == nil: // a transport drift, or the repeat of one whose answer is purged
+		out.PayloadSHA256 = hexOf(pl.in.SHA256)
+		out.MessageID = pl.in.key.ID
+	default:
+		out.PayloadSHA256 = hexOf(p.ic.PayloadSHA256)
+		if p.key.ID != "" {
+			out.Syntax, out.MessageID = p.ic.Syntax, p.key.ID
+		}
+		if p.prepared && r.drift == nil {
+			out.ContentSHA256 = hexOf(p.ic.ContentSHA256)
+		}
+		if p.reject != nil {
+			out.Detail = p.reject.Detail
+		}
+	}
+	if r.drift != nil {
+		out.Alert = r.drift.alert.ID.String()
+	}
+	if r.p != nil && !r.stored {
+		listFindings(&out, pl, r)
+		if r.drift == nil || r.answer.positive() && r.row != nil && r.row.Effect == Absorb {
+			listDocuments(&out, r)
+		}
+		ack, err := g.acknowledge(pl, r)
+		if err != nil {
+			return err
+		}
+		out.Acknowledgement = ack
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("receipt of %s: %w", out.MessageID, err)
+	}
+	r.item = Item{r.answer, raw}
+	return nil
+}
+
+// storedItem gives an interchange's stored answer, nil where it is purged: then
+// it is made afresh from the outcome.
+func (pl *plan) storedItem(n int, r *result) json.RawMessage {
+	if r.variant != nil {
+		if ack := pl.in.acks[r.variant.Ack.ID]; ack != nil && ack.Answer != nil {
+			return ack.Answer
+		}
+		return nil
+	}
+	if pl.tvariant == nil {
+		return nil
+	}
+	ack := pl.in.acks[pl.tvariant.Ack.ID]
+	if ack == nil {
+		return nil
+	}
+	var items []storedPart
+	if json.Unmarshal(ack.Answer, &items) != nil || n >= len(items) {
+		return nil
+	}
+	r.answer = items[n].Answer
+	return items[n].Item
+}
+
+// storedPart is how a transport id keeps the parts of its receipt that have no
+// key of their own.
+type storedPart struct {
+	Answer Answer          `json:"answer"`
+	Item   json.RawMessage `json:"item,omitempty"`
+}
+
+func (pl *plan) storedParts() ([]byte, error) {
+	parts := make([]storedPart, len(pl.results))
+	for i, r := range pl.results {
+		parts[i].Answer = r.answer
+		if r.key == nil {
+			parts[i].Item = r.item.JSON
+		}
+	}
+	return json.Marshal(parts)
+}
+
+// listDocuments names the interchange's documents with their state.
+func listDocuments(out *InterchangeReceipt, r *result) {
+	p := r.p
+	posted := map[int]bool{}
+	for _, x := range r.posts {
+		posted[x.i] = true
+	}
+	for i := range p.judged {
+		if len(out.Documents) == maxListed {
+			out.DocumentsOmitted = len(p.judged) - i
+			out.DocumentsAt = "/api/v1/documents?partner=" + url.QueryEscape(r.key.Partner) + "&message_id=" + url.QueryEscape(r.key.ID)
+			return
+		}
+		d := DocumentReceipt{Type: p.ic.Messages[i].Type.Type, State: r.variant.Messages[i].Fate.String()}
+		if i < len(p.listed) {
+			d.Number = p.listed[i]
+		}
+		if posted[i] {
+			id := documentID(p.base, i)
+			d.Document = &id
+		} else if id, ok := r.links[i]; ok {
+			d.Document = &id
+		}
+		out.Documents = append(out.Documents, d)
+	}
+}
+
+// listFindings collects what the text has to be told about: of the envelope, of
+// each message, of its document, and copies of drifts.
+func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
+	add := func(errs ...*edi.Error) {
+		for _, e := range errs {
+			if len(out.Findings) == maxFindings {
+				out.FindingsOmitted++
+				continue
+			}
+			out.Findings = append(out.Findings, FindingOf(e))
+		}
+	}
+	p := r.p
+	if p.fault != nil {
+		add(p.fault)
+	}
+	if !p.prepared {
+		return
+	}
+	add(p.ic.Errors...)
+	for i := range p.judged {
+		add(p.ic.MessageErrors[i]...)
+		add(p.errs[i]...)
+	}
+	out.FindingsOmitted += p.ic.DroppedErrors
+	for _, i := range r.further {
+		add(&edi.Error{Code: "document-known", Severity: edi.SeverityWarning,
+			Text:     fmt.Sprintf("A document %s with other content was posted before; this one stands beside it.", numberOf(p, i)),
+			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
+	}
+	for _, h := range r.held {
+		add(&edi.Error{Code: "document-held", Severity: edi.SeverityWarning,
+			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, h.i)),
+			Location: edi.Location{Offset: p.ic.Messages[h.i].Offset, Segment: 1}})
+	}
+	for _, c := range pl.in.copies {
+		for _, x := range r.posts {
+			if p.copyOf(x.i) == c.Content && c.Kind != dedup.KindTransport && c.MessageID != r.key.ID {
+				add(&edi.Error{Code: "possible_copy", Severity: edi.SeverityWarning,
+					Text:     fmt.Sprintf("Document %s says the same as one that came with other content under a known id.", numberOf(p, x.i)),
+					Location: edi.Location{Offset: p.ic.Messages[x.i].Offset, Segment: 1}})
+			}
+		}
+	}
+}
+
+func numberOf(p *part, i int) string {
+	if d := p.doc(i); d != nil {
+		return d.Number
+	}
+	return p.ic.Messages[i].Reference
+}
+
+// acknowledge writes the functional acknowledgement that the answer calls for.
+func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, error) {
+	p := r.p
+	if p.key.ID == "" || p.format == nil || p.format.Acknowledge == nil || p.owner.Policy.Acknowledge == "none" || p.number == "" || g.isAcknowledgement(p) {
+		return nil, nil
+	}
+	a := edi.Acknowledgement{Reference: p.number, Prepared: pl.in.now, Action: r.answer.Told().Action}
+	switch {
+	case r.drift != nil && r.row.Effect == Quarantine:
+		if p.owner.Policy.DriftAcknowledgement != "reject" {
+			return nil, nil
+		}
+		a.Action = edi.ActionRejected
+		a.Errors = []*edi.Error{{Code: "duplicate-reference", Standard: "26", Severity: edi.SeverityError}}
+	case (r.answer == ToldDead || r.answer == ToldDeferred) && p.owner.Policy.AcceptsUCI8:
+		a.Action = edi.ActionReceived
+	case a.Action == 0:
+		return nil, nil
+	case a.Action == edi.ActionAcknowledged:
+		if r.answer == ToldAccepted && p.owner.Policy.ReceiptAction != 0 {
+			a.Action = p.owner.Policy.ReceiptAction
+		}
+		a.Messages = messageAnswers(r)
+	default:
+		a.Errors = onlyErrors(p.ic.Errors)
+		a.Messages = messageAnswers(r)
+	}
+	b, err := p.format.Acknowledge(p.ic, a)
+	if err != nil {
+		return nil, fmt.Errorf("acknowledge %s: %w", p.key.ID, err)
+	}
+	out := &FunctionalAcknowledgement{Type: p.format.AcknowledgementType}
+	if utf8.Valid(b) {
+		out.Content = string(b)
+	} else {
+		out.Base64 = b
+	}
+	return out, nil
+}
+
+// maxMessageAnswers bounds the messages named one by one in an acknowledgement
+// where some are refused; beyond it only the refused ones are.
+const maxMessageAnswers = 1000
+
+// messageAnswers says which messages were refused; where some were and some
+// not, the others are named too.
+func messageAnswers(r *result) []edi.MessageAnswer {
+	var refused []edi.MessageAnswer
+	for i := range r.variant.Messages {
+		if f := r.variant.Messages[i].Fate; f.IsRefused() {
+			errs := append(onlyErrors(r.p.ic.MessageErrors[i]), onlyErrors(r.p.errs[i])...)
+			if f == dedup.WithOthers && len(errs) == 0 {
+				continue // refused with the interchange: UCI 4 says so
+			}
+			refused = append(refused, edi.MessageAnswer{Index: i, Action: edi.ActionRejected, Errors: errs})
+		}
+	}
+	if len(refused) == 0 || r.answer != ToldPartly || len(r.variant.Messages) > maxMessageAnswers {
+		return refused
+	}
+	all, next := make([]edi.MessageAnswer, len(r.variant.Messages)), 0
+	for i := range all {
+		all[i] = edi.MessageAnswer{Index: i, Action: edi.ActionAcknowledged}
+		if next < len(refused) && refused[next].Index == i {
+			all[i] = refused[next]
+			next++
+		}
+	}
+	return all
+}
+
+func onlyErrors(errs []*edi.Error) []*edi.Error {
+	var out []*edi.Error
+	for _, e := range errs {
+		if e.Severity >= edi.SeverityError {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// isAcknowledgement: an acknowledgement is never acknowledged.
+func (g *Gateway) isAcknowledgement(p *part) bool {
+	for i := range p.ic.Messages {
+		for _, t := range p.format.NeverAcknowledged {
+			if p.ic.Messages[i].Type.Type == t {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eventSubject names what an event is about.
+func eventSubject(partner, key string) string { return partner + "/" + key }

@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/journal"
+)
+
+// Receive is the life of one delivery. It gives the receipt that was committed,
+// by this delivery or by the one it repeats.
+//
+// ErrBusy means that the first copy is still running, a *Rejection that the
+// sender has to change something before an id is remembered, and any other
+// error is ours: nothing was stored, and the partner's retry starts fresh.
+//
+// The client hanging up does not cancel the work.
+func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
+	ctx = context.WithoutCancel(ctx)
+	if d.Fault != nil {
+		return nil, g.refuse(ctx, d)
+	}
+	in, err := g.split(d)
+	if err != nil {
+		return nil, err
+	}
+	leave, ok := g.flight.enter(in.refs(), g.wait())
+	if !ok {
+		return nil, ErrBusy
+	}
+	defer leave()
+
+	for range startsAgain {
+		if err := g.lookUp(ctx, in); err != nil {
+			return nil, err
+		}
+		if r, err := g.known(ctx, in); r != nil || err != nil {
+			return r, err
+		}
+		if err := g.prepare(ctx, in); err != nil {
+			return nil, err
+		}
+		r, err := g.commit(ctx, in)
+		switch {
+		case err == nil:
+			return r, nil
+		case errors.Is(err, errStartAgain):
+			continue
+		case errors.Is(err, errUnknownCommit):
+			return g.afterLostCommit(ctx, in, r, err)
+		}
+		return nil, err
+	}
+	return nil, errUnsettled
+}
+
+// commit is the one ingress transaction: claim, lock, decide, guard, write.
+func (g *Gateway) commit(ctx context.Context, in *intake) (*Receipt, error) {
+	pl, err := g.decide(in) // from what was looked up: a new key is written whole when it is claimed
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	if err := s.point(ctx, "begin"); err != nil {
+		return nil, err
+	}
+	if err := g.claim(ctx, s, in, pl); err != nil {
+		return nil, err
+	}
+	if known := in.knownRefs(); len(known) > 0 {
+		claimed := pl
+		if err := g.lock(ctx, s, in, known); err != nil {
+			return nil, err
+		}
+		if pl, err = g.decide(in); err != nil { // again, from what stands under the locks
+			return nil, err
+		}
+		if err := pl.adopt(s, claimed); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.point(ctx, "claim"); err != nil {
+		return nil, err
+	}
+	if pl.closed, err = pl.closeTransportDrifts(); err != nil {
+		return nil, err
+	}
+	if err := g.guard(ctx, s, pl); err != nil {
+		return nil, err
+	}
+	r, err := g.receipt(pl)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.write(ctx, s, pl, r); err != nil {
+		return nil, err
+	}
+	return r, s.commit(ctx)
+}
+
+// claim inserts every new key of the delivery in one sorted statement and, where
+// no key was known, the guard keys in a second one of the same round trip. A key
+// that was taken meanwhile sends the delivery back to its look-up.
+func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) error {
+	claimed := 0
+	if len(pl.claims) > 0 {
+		dedup.QueueClaim(s.batch, pl.claims, func(dedup.Ref) { claimed++ })
+	}
+	pl.queueCopies(s)
+	if len(in.knownRefs()) == 0 {
+		pl.queueGuards(s.batch)
+	}
+	if err := s.flush(ctx); err != nil {
+		if isBusy(err) {
+			return ErrBusy
+		}
+		return fmt.Errorf("claim keys: %w", err)
+	}
+	if claimed < len(pl.claims) {
+		return errStartAgain
+	}
+	for _, k := range pl.claims {
+		k.Claimed()
+	}
+	return nil
+}
+
+// lock takes the rows of the known keys in order, then reads in a following
+// statement what stands under them.
+func (g *Gateway) lock(ctx context.Context, s *session, in *intake, known []dedup.Ref) error {
+	found := 0
+	dedup.QueueLock(s.batch, known, func(dedup.Ref) { found++ })
+	if err := s.flush(ctx); err != nil {
+		if isBusy(err) {
+			return ErrBusy
+		}
+		return fmt.Errorf("lock keys: %w", err)
+	}
+	if found < len(known) { // purged meanwhile
+		return errStartAgain
+	}
+	return in.readUnderLock(ctx, s, known)
+}
+
+// afterLostCommit asks the database whether the delivery was committed. Not
+// found is no answer either, since the COMMIT may still be running: the
+// partner's retry finds the receipt or is First.
+func (g *Gateway) afterLostCommit(ctx context.Context, in *intake, r *Receipt, lost error) (*Receipt, error) {
+	committed, err := journal.Committed(ctx, g.Pool, in.deliveryPartner(), in.id)
+	if err != nil || !committed {
+		return nil, errors.Join(lost, err)
+	}
+	return r, nil
+}

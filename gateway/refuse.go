@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/journal"
+)
+
+// What of deliveries that fail verification under a known name is kept for one
+// partner and day, so that onboarding can be debugged and nobody can fill the
+// disk.
+const (
+	quarantineRows  = 1000
+	quarantineBytes = 64 << 20
+)
+
+// refuse journals a delivery that could not be opened, within the partner's cap,
+// and gives its fault back. No key is made: the genuine message is still First.
+func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
+	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), now: g.Now()}
+	keep := d.Partner.Retention.Quarantine
+	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: journal.Month(in.now, keep), Received: in.now, Transport: d.Transport,
+		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: int16(d.Fault.Answer.Told().HTTP),
+		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail}
+	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, d.Partner.ID)
+	if err != nil {
+		return err
+	}
+	if rows >= quarantineRows {
+		return d.Fault
+	}
+	var b pgx.Batch
+	b.Queue("begin")
+	if d.Payload != nil {
+		row.Bytes, row.SHA256 = d.Payload.Size(), d.SHA256[:]
+		if body, ok := d.Payload.InMemory(); ok && bytes+row.Bytes <= quarantineBytes {
+			month := journal.Month(in.now, keep)
+			row.Payload, row.PayloadIn = &in.payloadID, &month
+			journal.QueuePayload(&b, d.Partner.ID, in.payloadID, month, body)
+		}
+	}
+	journal.QueueDeliveries(&b, []*journal.Delivery{row})
+	b.Queue("commit")
+	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("journal a refused delivery: %w", err)
+	}
+	return d.Fault
+}

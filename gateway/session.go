@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// session is one transaction whose statements are sent in batches: BEGIN goes
+// with the first, COMMIT with the last, so that a new message costs two round
+// trips.
+type session struct {
+	conn  *pgxpool.Conn
+	batch *pgx.Batch
+	noted *notices
+	hook  func(string)
+	open  bool // BEGIN was sent
+}
+
+func (g *Gateway) begin(ctx context.Context) (*session, error) {
+	conn, err := g.Pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	s := &session{conn: conn, batch: &pgx.Batch{}, noted: &g.noted, hook: g.Hook}
+	s.batch.Queue("begin")
+	return s, nil
+}
+
+// flush sends what is queued and waits for all of it.
+func (s *session) flush(ctx context.Context) error {
+	if s.batch.Len() == 0 {
+		return nil
+	}
+	b := s.batch
+	s.batch, s.open = &pgx.Batch{}, true
+	return s.conn.SendBatch(ctx, b).Close()
+}
+
+// point lets a fault test stop here, with everything before it done.
+func (s *session) point(ctx context.Context, name string) error {
+	if s.hook == nil {
+		return nil
+	}
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	s.hook(name)
+	return nil
+}
+
+// errUnknownCommit: COMMIT was sent and its answer lost.
+var errUnknownCommit = errors.New("the answer to COMMIT was lost")
+
+// errNotDurable: COMMIT came back with a warning that the synchronous wait was
+// cancelled.
+var errNotDurable = errors.New("the commit was not confirmed by the standby")
+
+// commit sends the rest and COMMIT.
+func (s *session) commit(ctx context.Context) error {
+	if s.hook != nil {
+		if err := s.point(ctx, "before commit"); err != nil {
+			return err
+		}
+	}
+	var tag pgconn.CommandTag
+	s.batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error { tag = ct; return nil })
+	if s.hook != nil {
+		s.hook("commit sent")
+	}
+	s.noted.forget(s.conn.Conn().PgConn())
+	err := s.flush(ctx)
+	switch pg := (*pgconn.PgError)(nil); {
+	case err == nil && tag.String() == "COMMIT":
+		s.open = false
+	case err == nil:
+		s.open = false
+		return fmt.Errorf("the database answered %s to COMMIT", tag)
+	case errors.As(err, &pg) && pg.Code != "57P01" && pg.Code != "57P02" && pg.Code != "57P03":
+		return err // a statement failed, so COMMIT was skipped
+	default:
+		return errors.Join(errUnknownCommit, err)
+	}
+	if s.noted.warned(s.conn.Conn().PgConn()) {
+		return errNotDurable
+	}
+	if s.hook != nil {
+		s.hook("commit answered")
+	}
+	return nil
+}
+
+// end gives the connection back, rolling back what was not committed.
+func (s *session) end() {
+	if s.open && !s.conn.Conn().IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
+		defer cancel()
+		if _, err := s.conn.Exec(ctx, "rollback"); err != nil {
+			_ = s.conn.Conn().Close(ctx) // the server rolls back what loses its connection
+		}
+	}
+	s.conn.Release()
+}
+
+// notices remembers connections on which a COMMIT warned: the wait for a
+// synchronous standby was cancelled, so the commit is not durable there.
+type notices struct{ m sync.Map }
+
+// OnNotice is to be set on every connection's configuration.
+func (g *Gateway) OnNotice(c *pgconn.PgConn, n *pgconn.Notice) {
+	if n.Code == "01000" && n.SeverityUnlocalized == "WARNING" {
+		g.noted.m.Store(c, true)
+	}
+}
+
+func (n *notices) forget(c *pgconn.PgConn) { n.m.Delete(c) }
+
+func (n *notices) warned(c *pgconn.PgConn) bool {
+	_, w := n.m.LoadAndDelete(c)
+	return w
+}

@@ -1,0 +1,126 @@
+package gateway
+
+import "github.com/edigw/edigw/dedup"
+
+// Settle gives every message of v its fate from what prepare found of it:
+// outcomes.md, States. k holds v already. With again, only the messages that row
+// I4 takes up are touched. What was posted, absorbed or held under the key in
+// any epoch is absorbed, never posted again.
+//
+// A message that comes out Posted is still to pass the document guard.
+func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, again bool) {
+	taken := make([]bool, len(v.Messages))
+	done := had(k, v)
+	here := map[[32]byte]bool{} // posted by this variant now
+	var attempts map[[32]byte]uint8
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		if again && !redo(a, m) {
+			continue
+		}
+		taken[i] = true
+		m.Revision = a.Revision
+		switch {
+		case done[m.SHA256]:
+			m.Fate, taken[i] = dedup.Absorbed, false
+		case found[i] == dedup.DeadMsg:
+			if attempts == nil {
+				attempts = k.Attempts()
+			}
+			m.Attempts, m.Fate = attempt(attempts[m.SHA256]), dedup.DeadMsg
+		case found[i] == dedup.Posted && here[m.SHA256]: // the same bytes again, where references are unreliable
+			m.Fate = dedup.Absorbed
+		default:
+			m.Fate = found[i]
+			here[m.SHA256] = here[m.SHA256] || m.Fate == dedup.Posted
+		}
+	}
+	if a.Policy.Acceptance != "message" {
+		allOrNothing(v, taken)
+	}
+}
+
+// had collects what had its effect under k: a map for the many messages of a
+// large interchange.
+func had(k *dedup.Key, v *dedup.Variant) map[[32]byte]bool {
+	done := map[[32]byte]bool{}
+	for _, w := range k.Variants {
+		if w == v && len(k.Variants) == 1 && w.State == 0 {
+			break // new key, new variant: nothing had an effect yet
+		}
+		for i := range w.Messages {
+			if w.Messages[i].Fate.Effective() {
+				done[w.Messages[i].SHA256] = true
+			}
+		}
+	}
+	return done
+}
+
+// allOrNothing is acceptance: interchange. If one message is refused or dead,
+// nothing is posted: the sound ones become refused, or dead, with it.
+func allOrNothing(v *dedup.Variant, taken []bool) {
+	refused, dead := false, false
+	for i := range v.Messages {
+		refused = refused || v.Messages[i].Fate.IsRefused()
+		dead = dead || v.Messages[i].Fate.IsDead()
+	}
+	if !refused && !dead {
+		return
+	}
+	with := dedup.WithOthers
+	if dead {
+		with = dedup.DeadWithOne
+	}
+	for i := range v.Messages {
+		if taken[i] && v.Messages[i].Fate.Effective() {
+			v.Messages[i].Fate = with
+		}
+	}
+}
+
+func attempt(n uint8) uint8 {
+	if n == 255 {
+		return n
+	}
+	return n + 1
+}
+
+// Tell gives the answer for what came of a variant: outcomes.md, What the
+// partner is told. unsupported: every refusal is of a type the partner may not
+// send.
+func Tell(a *Arrival, v *dedup.Variant, unsupported bool) Answer {
+	switch v.State {
+	case dedup.Accepted, dedup.Superseded, dedup.Imported:
+		return ToldAccepted
+	case dedup.Received:
+		return ToldDeferred
+	}
+	dead, left := false, false
+	for i := range v.Messages {
+		m := &v.Messages[i]
+		dead = dead || m.Fate.IsDead()
+		left = left || m.Fate == dedup.DeadMsg && int(m.Attempts) < a.Policy.Attempts
+	}
+	switch {
+	case dead && a.Policy.OnDead != "refuse":
+		return ToldDead
+	case dead && left:
+		return ToldTryAgain
+	case dead:
+		return ToldDeadRefused
+	case v.State == dedup.Partly:
+		return ToldPartly
+	case unsupported:
+		return ToldUnsupported
+	}
+	return ToldRejected
+}
+
+// tellDrift is the partner's on_drift.
+func tellDrift(onDrift string) Answer {
+	if onDrift == "hold" {
+		return ToldDriftHeld
+	}
+	return ToldDrift
+}

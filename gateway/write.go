@@ -1,0 +1,432 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
+)
+
+// storedPayload is what of the delivery is kept for one partner: all of it for
+// the partner who sent it, of a VAN's delivery to each owner his interchange.
+type storedPayload struct {
+	partner        string
+	ref            dedup.Stored
+	offset, length int64
+}
+
+// placePayload gives every new variant the place of its bytes. What is open, held
+// or dead is kept in the partition held.
+func (pl *plan) placePayload() {
+	in := pl.in
+	pl.payloads = pl.payloads[:0]
+	whole := storedPayload{partner: in.Partner.ID, length: in.Payload.Size()}
+	whole.ref = dedup.Stored{ID: in.payloadID, Month: journal.Month(in.now, in.Partner.Retention.Payloads)}
+	keep := false
+	for _, r := range pl.results {
+		if r.p == nil || r.p.owner.ID == in.Partner.ID {
+			switch {
+			case r.variant != nil && r.variant.DeliveryID == in.id && r.row.Effect != Adopt:
+				keep = true
+				if retained(r) {
+					whole.ref.Month = journal.Held
+				}
+			case r.variant == nil && !r.stored:
+				keep = true
+			}
+		}
+	}
+	if pl.tvariant != nil && pl.tvariant.State == dedup.Quarantined && pl.tvariant.DeliveryID == in.id {
+		keep, whole.ref.Month = true, journal.Held
+	}
+	if keep {
+		pl.payloads = append(pl.payloads, whole)
+		if pl.tvariant != nil && pl.tvariant.DeliveryID == in.id {
+			pl.tvariant.Payload = whole.ref
+		}
+	}
+	for _, r := range pl.results {
+		if r.variant == nil || r.variant.DeliveryID != in.id || r.row.Effect == Adopt {
+			continue
+		}
+		if r.p.owner.ID == in.Partner.ID {
+			r.variant.Payload = whole.ref
+			continue
+		}
+		own := storedPayload{partner: r.p.owner.ID, offset: r.p.ic.Offset, length: r.p.ic.Length,
+			ref: dedup.Stored{ID: documentID(in.payloadID, len(pl.payloads)+1), Month: journal.Month(in.now, r.p.owner.Retention.Payloads)}}
+		if retained(r) {
+			own.ref.Month = journal.Held
+		}
+		r.variant.Payload, r.variant.Offset = own.ref, 0
+		pl.payloads = append(pl.payloads, own)
+	}
+}
+
+// retained reports whether a variant's payload must not be purged yet.
+func retained(r *result) bool {
+	if r.variant.State == dedup.Quarantined {
+		return true
+	}
+	return slices.ContainsFunc(r.variant.Messages, func(m dedup.MessageState) bool {
+		return m.Fate == dedup.Held || m.Fate == dedup.Pending || m.Fate.IsDead()
+	})
+}
+
+// write queues everything the delivery leaves behind; the last of it goes with
+// COMMIT.
+func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) error {
+	in := pl.in
+	pl.placePayload() // again: the guard may have held something
+	var changed []*dedup.Key
+	for _, k := range in.keys {
+		if k.Changed() {
+			changed = append(changed, k)
+		}
+	}
+	slices.SortFunc(changed, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
+	dedup.QueueChanges(s.batch, changed)
+	if err := g.writeDocuments(ctx, s, pl); err != nil {
+		return err
+	}
+	var guards []*dedup.Guard
+	for _, gd := range pl.guards {
+		guards = append(guards, gd)
+	}
+	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
+	dedup.QueueGuardChanges(s.batch, guards)
+	if err := g.writePayload(ctx, s, pl); err != nil {
+		return err
+	}
+	pl.writeAlerts(s)
+	if err := pl.writeAcknowledgements(s, r); err != nil {
+		return err
+	}
+	if err := s.point(ctx, "acknowledgement"); err != nil {
+		return err
+	}
+	if err := outbox.QueueEvents(s.batch, g.events(pl)); err != nil {
+		return err
+	}
+	journal.QueueDeliveries(s.batch, g.journalRows(pl, r, pl.payloads))
+	return nil
+}
+
+// documentsAtOnce bounds the documents of one statement.
+const documentsAtOnce = 500
+
+// writeDocuments writes the documents of every message to be posted: from
+// memory, or for a large delivery by reading it a second time.
+func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) error {
+	revisions := pl.revisions()
+	for _, r := range pl.results {
+		if len(r.posts) == 0 {
+			continue
+		}
+		var rows []documents.Row
+		flush := func(last bool) error {
+			if len(rows) == 0 {
+				return nil
+			}
+			first := rows
+			if s.hook != nil { // a fault test wants to stop after the first one
+				first = rows[:1]
+			}
+			if err := documents.Queue(s.batch, r.p.owner.ID, first); err != nil {
+				return err
+			}
+			if s.hook != nil {
+				if err := s.point(ctx, "first document"); err != nil {
+					return err
+				}
+				if err := documents.Queue(s.batch, r.p.owner.ID, rows[1:]); err != nil {
+					return err
+				}
+			}
+			rows = nil
+			if !last {
+				return s.flush(ctx)
+			}
+			return s.point(ctx, "last document")
+		}
+		add := func(i int, d *documents.Document) error {
+			row := documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
+				MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
+				Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
+			if rev, ok := revisions[d.ID]; ok {
+				row.Revision, row.Supersedes, row.SupersededBy, row.CancelledBy = rev.number, rev.supersedes, rev.supersededBy, rev.cancelledBy
+			}
+			rows = append(rows, row)
+			if len(rows) == documentsAtOnce {
+				return flush(false)
+			}
+			return nil
+		}
+		if r.p.retained {
+			for _, p := range r.posts {
+				if err := add(p.i, r.p.docs[p.i]); err != nil {
+					return err
+				}
+			}
+		} else {
+			next := 0
+			wanted := func(i int) bool {
+				for next < len(r.posts) && r.posts[next].i < i {
+					next++
+				}
+				return next < len(r.posts) && r.posts[next].i == i
+			}
+			if err := g.documentsOf(pl.in, r.p, wanted, add); err != nil {
+				return err
+			}
+		}
+		if err := flush(true); err != nil {
+			return err
+		}
+	}
+	for _, x := range pl.supersede {
+		if x.cancel {
+			documents.QueueCancel(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
+		} else {
+			documents.QueueSupersede(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
+		}
+	}
+	return nil
+}
+
+type revisionRow struct {
+	number                                int
+	supersedes, supersededBy, cancelledBy *uuid.UUID
+}
+
+// revisions says how the documents of this delivery stand to earlier ones.
+func (pl *plan) revisions() map[uuid.UUID]revisionRow {
+	rows := map[uuid.UUID]revisionRow{}
+	for _, x := range pl.supersede {
+		row := revisionRow{number: x.number, supersedes: &x.old}
+		if x.cancel {
+			row.cancelledBy = &x.new // a cancellation is no document that counts
+		}
+		rows[x.new] = row
+	}
+	for _, x := range pl.stale {
+		rows[x.old] = revisionRow{number: x.number, supersededBy: &x.new}
+	}
+	return rows
+}
+
+// writePayload keeps the bytes as they came.
+func (g *Gateway) writePayload(ctx context.Context, s *session, pl *plan) error {
+	for _, p := range pl.payloads {
+		if body, ok := pl.in.Payload.InMemory(); ok {
+			journal.QueuePayload(s.batch, p.partner, p.ref.ID, p.ref.Month, body[p.offset:p.offset+p.length])
+			continue
+		}
+		if err := s.flush(ctx); err != nil {
+			return err
+		}
+		if err := journal.WritePayload(ctx, s.conn, p.partner, p.ref.ID, p.ref.Month, pl.in.Payload, p.offset, p.length); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxCopies bounds the documents of a drift that are looked for later.
+const maxCopies = 1000
+
+func (pl *plan) writeAlerts(s *session) {
+	write := func(d *driftChange) {
+		if d == nil {
+			return
+		}
+		switch a := d.alert; {
+		case d.opened:
+			dedup.QueueAlert(s.batch, a)
+		case d.joined:
+			dedup.QueueAlertReception(s.batch, a.Partner, a.ID)
+		case d.added:
+			dedup.QueueAlertDigest(s.batch, a.Partner, a.ID, a.Digests[0], a.Class, a.Severity, a.Headline, a.Proposal)
+		}
+	}
+	write(pl.drift)
+	for _, r := range pl.results {
+		if r.drift == nil || r.drift == pl.drift {
+			continue
+		}
+		write(r.drift)
+		if r.p == nil || r.drift.joined || r.row.Effect != Quarantine {
+			continue
+		}
+		var contents [][]byte
+		for i := range min(len(r.p.docs), maxCopies) {
+			if r.p.docs[i] != nil {
+				c := r.p.copyOf(i)
+				contents = append(contents, c[:])
+			}
+		}
+		if len(contents) > 0 {
+			dedup.QueueCopy(s.batch, r.drift.alert.Partner, r.drift.alert.ID, contents)
+		}
+	}
+	if pl.drift != nil && pl.transport.Then == TransportDrift {
+		var contents [][]byte
+		for _, p := range pl.in.parts[:min(len(pl.in.parts), maxCopies)] {
+			contents = append(contents, slices.Clone(p.ic.PayloadSHA256[:]))
+		}
+		dedup.QueueCopy(s.batch, pl.drift.alert.Partner, pl.drift.alert.ID, contents)
+	}
+	for _, a := range pl.alerts {
+		dedup.QueueAlert(s.batch, a)
+	}
+	for _, c := range pl.closed {
+		dedup.QueueAlertClose(s.batch, pl.in.Partner.ID, c.Alert, "resolved", "its interchange was processed with delivery "+pl.in.id.String())
+	}
+	for _, c := range pl.in.copies {
+		if c.Kind != dedup.KindTransport {
+			dedup.QueueCopySeen(s.batch, pl.in.Partner.ID, c.Alert, pl.in.messageID())
+		}
+	}
+}
+
+func (pl *plan) writeAcknowledgements(s *session, r *Receipt) error {
+	var acks []*journal.Acknowledgement
+	for _, res := range pl.results {
+		if res.ack.ID != uuid.Nil {
+			acks = append(acks, &journal.Acknowledgement{Partner: res.key.Partner, ID: res.ack.ID, Month: res.ack.Month, Answer: res.item.JSON})
+		}
+	}
+	if pl.tvariant != nil && pl.tvariant.Ack.ID != uuid.Nil && !pl.fromStore {
+		parts, err := pl.storedParts()
+		if err != nil {
+			return fmt.Errorf("keep the receipt: %w", err)
+		}
+		acks = append(acks, &journal.Acknowledgement{Partner: pl.in.Partner.ID, ID: pl.tvariant.Ack.ID, Month: pl.tvariant.Ack.Month,
+			Status: int16(r.Rendered.Status), ContentType: r.Rendered.ContentType, Receipt: r.Rendered.Body, Answer: parts})
+	}
+	journal.QueueAcknowledgements(s.batch, acks)
+	return nil
+}
+
+// events tells what happened, once each, in the transaction that causes it. Test
+// interchanges cause none.
+func (g *Gateway) events(pl *plan) []outbox.Event {
+	var events []outbox.Event
+	add := func(partner, typ, subject string, keep time.Duration, data map[string]any) {
+		events = append(events, outbox.Event{Partner: partner, ID: g.NewID(), Month: journal.Month(pl.in.now, keep),
+			Kind: outbox.KindEvent, Type: typ, Subject: subject, Data: data})
+	}
+	drift := func(d *driftChange, keep time.Duration) {
+		if d != nil && d.opened && d.alert.State == "open" && !d.alert.Test {
+			add(d.alert.Partner, outbox.DriftOpened, d.alert.Partner+"/"+d.alert.MessageID, keep, map[string]any{"alert_id": d.alert.ID,
+				"kind": d.alert.Kind, "message_id": d.alert.MessageID, "class": d.alert.Class, "severity": d.alert.Severity, "words": d.alert.Headline})
+		}
+	}
+	drift(pl.drift, pl.in.Partner.Retention.Payloads)
+	for _, a := range pl.alerts {
+		drift(&driftChange{alert: a, opened: true}, pl.in.Partner.Retention.Payloads)
+	}
+	for _, r := range pl.results {
+		if r.p == nil || r.key == nil || r.p.ic.Test {
+			continue
+		}
+		keep := r.p.owner.Retention.Payloads
+		if r.drift != pl.drift {
+			drift(r.drift, keep)
+		}
+		subject := r.key.Partner + "/" + r.key.ID
+		if e := r.row.Effect; e == Process || e == Redo || e == Complete {
+			add(r.key.Partner, outbox.MessageReceived, subject, keep, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
+				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
+		}
+		for _, p := range r.posts {
+			add(r.key.Partner, outbox.DocumentCreated, subject, keep, map[string]any{"document_id": p.documentID(), "message_id": r.key.ID,
+				"type": r.p.ic.Messages[p.i].Type.Type, "class": classes[p.judged().class], "message_sha256": hexOf(r.variant.Messages[p.i].SHA256)})
+		}
+	}
+	for _, x := range pl.supersede {
+		if !x.test {
+			add(x.partner, outbox.DocumentSuperseded, x.partner+"/"+x.old.String(), pl.in.Partner.Retention.Payloads,
+				map[string]any{"document_id": x.old, "by": x.new, "cancelled": x.cancel})
+		}
+	}
+	return events
+}
+
+// journalRows gives the journal's rows of a delivery: one for each interchange,
+// under the partner who owns its key.
+func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []*journal.Delivery {
+	in := pl.in
+	row := func(seq int, partner string, keep time.Duration) *journal.Delivery {
+		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: journal.Month(in.now, keep), Received: in.now,
+			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
+			Status: int16(r.Rendered.Status), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
+		for i := range payloads {
+			if payloads[i].partner == partner {
+				d.Payload, d.PayloadIn = &payloads[i].ref.ID, &payloads[i].ref.Month
+			}
+		}
+		return d
+	}
+	var rows []*journal.Delivery
+	own := false
+	for i, res := range pl.results {
+		partner, keep := in.Partner.ID, in.Partner.Retention.Deliveries
+		if res.key != nil {
+			partner, keep = res.key.Partner, res.p.owner.Retention.Deliveries
+		}
+		d := row(i, partner, keep)
+		d.Verdict, d.Outcome, d.Rule, d.Alert = string(res.verdict), res.answer.Told().Word, pl.rule(res), alertOf(res.drift)
+		if res.p != nil {
+			d.SHA256 = res.p.ic.PayloadSHA256[:]
+			if res.p.reject != nil {
+				d.Detail = res.p.reject.Detail
+			} else if res.p.fault != nil {
+				d.Detail = res.p.fault.Error()
+			}
+		}
+		if res.key != nil {
+			d.MessageID = res.key.ID
+		}
+		if res.variant != nil && res.variant.Ack.ID != uuid.Nil {
+			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month
+		}
+		own = own || partner == in.Partner.ID
+		rows = append(rows, d)
+	}
+	if !own {
+		rows = append(rows, row(len(rows), in.Partner.ID, in.Partner.Retention.Deliveries))
+	}
+	return rows
+}
+
+// deliveryPartner is a partner under whom the journal has a row of the delivery.
+func (in *intake) deliveryPartner() string { return in.Partner.ID }
+
+func (pl *plan) queueCopies(s *session) {
+	in := pl.in
+	in.copies = nil
+	contents := map[string][][]byte{}
+	for _, r := range pl.results {
+		if len(r.posts) == 0 {
+			continue
+		}
+		owner := r.p.owner.ID
+		contents[in.Partner.ID] = append(contents[in.Partner.ID], slices.Clone(r.p.ic.PayloadSHA256[:]))
+		for _, p := range r.posts[:min(len(r.posts), maxCopies)] {
+			if c := r.p.copyOf(p.i); c != ([32]byte{}) {
+				contents[owner] = append(contents[owner], c[:])
+			}
+		}
+	}
+	for partner, c := range contents {
+		dedup.QueueCopies(s.batch, partner, c, in.takeCopy)
+	}
+}
