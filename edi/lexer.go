@@ -31,6 +31,7 @@ type Lexer struct {
 	Stray    int64     // offset of the first of them
 
 	class    [256]uint8
+	blank    [256]bool // between segments, unless it is a delimiter
 	text     *text
 	stops    []uint32
 	done     int    // bytes of the window whose marks were written
@@ -44,7 +45,7 @@ type Lexer struct {
 // NewLexer makes a lexer for a text with delimiters d. Zero delimiters are not
 // used; decode is kept for the segments' values, nil means UTF-8.
 func NewLexer(d Delimiters, decode func([]byte) string) *Lexer {
-	l := &Lexer{text: &text{release: d.Release, decode: decode}}
+	l := &Lexer{text: &text{release: d.Release, decode: decode}, blank: blank}
 	for b := range 256 {
 		switch {
 		case b >= 0x80:
@@ -58,7 +59,7 @@ func NewLexer(d Delimiters, decode func([]byte) string) *Lexer {
 	}
 	mark := func(b byte, kind uint8) {
 		if b != 0 {
-			l.class[b] = classMark | kind
+			l.class[b], l.blank[b] = classMark|kind, false
 		}
 	}
 	mark(d.Component, kindComponent)
@@ -118,6 +119,9 @@ func (l *Lexer) Lex(n int) bool {
 		l.index(l.text.raw[l.done : l.done+size])
 		l.cut()
 		n -= size
+	}
+	for int(l.from) < l.done && l.blank[l.text.raw[l.from]] {
+		l.from++
 	}
 	return l.done < len(l.text.raw)
 }
@@ -234,7 +238,7 @@ func (l *Lexer) strike(fresh, stops []uint32, i uint32) int {
 func (l *Lexer) end(to, last uint32) {
 	t := l.text
 	from := l.from
-	for from < to && blank[t.raw[from]] {
+	for from < to && l.blank[t.raw[from]] {
 		from++
 	}
 	if from == to {
@@ -279,10 +283,10 @@ func (l *Lexer) End() (open, dangling bool) {
 	t := l.text
 	to := uint32(len(t.raw))
 	dangling = l.escaped > 0
-	for to > l.from && blank[t.raw[to-1]] {
+	for to > l.from && l.blank[t.raw[to-1]] {
 		to--
 	}
-	for l.from < to && blank[t.raw[l.from]] {
+	for l.from < to && l.blank[t.raw[l.from]] {
 		l.from++
 	}
 	if l.from == to {

@@ -46,6 +46,14 @@ func (s Segment) Tag() string {
 	return string(b)
 }
 
+// shortTag is the tag, cut where it can be none.
+func (s Segment) shortTag() string {
+	if b := s.RawTag(); len(b) > 16 {
+		return string(b[:16])
+	}
+	return s.Tag()
+}
+
 // Is reports whether the segment's tag is tag.
 func (s Segment) Is(tag string) bool { return string(s.RawTag()) == tag }
 
@@ -175,7 +183,7 @@ func (s Segment) LocationRep(e, r, c int) Location {
 			at = s.text.base + int64(from)
 		}
 	}
-	return Location{Offset: at, Segment: int(s.Number), Tag: s.Tag(), Element: e, Component: c, Repetition: r}
+	return Location{Offset: at, Segment: int(s.Number), Tag: s.shortTag(), Element: e, Component: c, Repetition: r}
 }
 
 // Value is one component of a segment with its place.
@@ -273,7 +281,7 @@ func (t *text) unrelease(dst, b []byte) []byte {
 
 // LocationAt is the place of payload offset off, which lies in the segment.
 func (s Segment) LocationAt(off int64) Location {
-	l := Location{Offset: off, Segment: int(s.Number), Tag: s.Tag()}
+	l := Location{Offset: off, Segment: int(s.Number), Tag: s.shortTag()}
 	for _, m := range s.delimiters() {
 		if s.text.base+int64(m>>markShift) >= off {
 			break

@@ -132,10 +132,14 @@ func (s *scan) drop() int {
 	return by
 }
 
+func (s *scan) tooLarge(size, marks int) bool {
+	return int64(size) > s.reader.messageLimit() || marks > maxMarks
+}
+
 // limit stops at a message, or a segment, that is larger than we hold.
 func (s *scan) limit(size, marks int) {
 	switch {
-	case int64(size) > s.reader.messageLimit() || marks > maxMarks:
+	case s.tooLarge(size, marks):
 		at := edi.Location{Offset: s.lex.Offset(s.keep()), Segment: s.ic.Segments + 1}
 		if s.open >= 0 {
 			s.ic.Segments = s.before
@@ -158,6 +162,13 @@ func (s *scan) segments() error {
 			seg.Number = int32(s.next - s.open + 1)
 		} else {
 			seg.Number = int32(s.ic.Segments)
+		}
+		if s.open < 0 {
+			if size, marks := s.lex.Span(s.next, s.next+1); s.tooLarge(size, marks) {
+				s.ic.Segments--
+				s.limit(size, marks)
+				return nil
+			}
 		}
 		tag := seg.RawTag()
 		if len(tag) == 3 && tag[0] == 'U' && tag[1] == 'N' {
@@ -199,7 +210,7 @@ func clip(b []byte) []byte { return b[:min(len(b), 20)] }
 func (s *scan) orphan(seg *edi.Segment) {
 	if !s.orphans {
 		s.report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0),
-			"segment %s stands outside any message: UNH is missing, or UNT came too early", seg.Tag())
+			"segment %s stands outside any message: UNH is missing, or UNT came too early", clip(seg.RawTag()))
 	}
 	s.orphans = true
 	s.characters(-1, s.lex.Segments[s.next:s.next+1])
