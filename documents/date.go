@@ -217,6 +217,8 @@ func dateRole(qualifier string) string {
 		return "period_end" // BT-74, BT-135
 	case "13":
 		return "due" // BT-9
+	case "12":
+		return "discount_until"
 	case "209":
 		return "value"
 	case "171", "4":
