@@ -198,10 +198,10 @@ rm -rf "$1"`
 	if err := errors.Join(cmd.Start(), r.Close()); err != nil {
 		return errors.Join(err, w.Close())
 	}
-	alive = w
+	alive = append(alive, w)
 	return nil
 }
 
-// alive is our end of removeAfterUs's pipe; a variable, so that the garbage
-// collector does not close it.
-var alive *os.File
+// alive holds our end of removeAfterUs's pipe, which the garbage collector
+// would close.
+var alive []*os.File

@@ -1,0 +1,56 @@
+# Run `make help` for what each target does.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PACKAGES    ?= ./...
+FUZZTIME    ?= 20s
+ARGS        ?=
+
+##@ Use
+
+demo: setup build ## Start a gateway with two partners, send real messages, show each answer
+	bin/edigw demo $(ARGS)
+
+run: setup build ## Start the gateway (ARGS='--data-dir ...')
+	bin/edigw serve $(ARGS)
+
+build: ## Build bin/edigw, one static program
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/edigw ./cmd/edigw
+
+setup: ## Install the PostgreSQL binaries if there are none
+	@deploy/postgresql
+
+##@ Develop
+
+test: setup ## Run every test (PACKAGES=./dedup for some)
+	go test $(PACKAGES)
+
+verify: setup ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
+	@unformatted=$$(gofmt -l .); \
+	if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+	go mod tidy -diff
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go test -count=1 .
+	go test -count=1 -run '^TestSchemaIsFresh$$' ./migrations
+
+schema: setup ## Write migrations/schema.sql anew after a migration
+	go test -count=1 -run '^TestSchemaIsFresh$$' ./migrations -write
+
+fuzz: ## Run each fuzz target for FUZZTIME
+	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file target; do \
+		echo "$${target#func } in $$(dirname $$file)"; \
+		go test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)"; \
+	done
+
+help: ## Show this list
+	@awk -F ':.*## ' \
+		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: help demo run build setup test verify schema fuzz
