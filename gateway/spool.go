@@ -71,7 +71,7 @@ func (s *Spool) Take(r io.Reader, expect, limit int64) (*Spooled, error) {
 		return nil, err
 	}
 	in.Blank = blank(buf)
-	if err == io.EOF {
+	if err == io.EOF && int64(len(buf)) <= threshold {
 		in.SHA256 = sha256.Sum256(buf)
 		in.Payload = edi.Bytes(buf)
 		return in, nil

@@ -1,0 +1,254 @@
+package httpin
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/edigw/edigw/gateway"
+)
+
+// Limits bound what one request may cost. Zero values are the defaults.
+type Limits struct {
+	MaxBody  int64         // bytes of the payload, decompressed; 0 is 2 GiB
+	MaxRatio int64         // decompressed bytes for each compressed one, beyond the first 16 MiB; 0 is 200
+	Pace     time.Duration // within which each 32 KiB of the body have to arrive; 0 is 30 s
+}
+
+// Defaults of Limits.
+const (
+	DefaultMaxBody  = 2 << 30
+	DefaultMaxRatio = 200
+	DefaultPace     = 30 * time.Second
+
+	paceBytes = 32 << 10
+	freeRatio = 16 << 20 // decompressed bytes for which no ratio is asked
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxBody == 0 {
+		l.MaxBody = DefaultMaxBody
+	}
+	if l.MaxRatio == 0 {
+		l.MaxRatio = DefaultMaxRatio
+	}
+	if l.Pace == 0 {
+		l.Pace = DefaultPace
+	}
+	return l
+}
+
+// body reads the content of a request: at a pace, within limits, hashed as sent
+// and decompressed.
+type body struct {
+	request *http.Request
+	limits  Limits
+	wire    *wire
+	from    io.Reader // what is spooled: the wire itself, or what it decompresses to
+	gzipped bool
+	wants   digests
+	sum256  hash.Hash // of the bytes as sent; nil where nobody asks
+	sum512  hash.Hash
+	spooled *gateway.Spooled
+}
+
+// body looks at the fields that describe the content. Nothing is read yet, so
+// that a sender who waits for "100 Continue" is spared the sending.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, wants digests) (*body, error) {
+	b := &body{request: r, limits: h.Limits.withDefaults(), wants: wants}
+	if r.ContentLength > b.limits.MaxBody {
+		return nil, tooLarge(b.limits.MaxBody)
+	}
+	b.wire = &wire{from: r.Body, limit: b.limits.MaxBody, pace: b.limits.Pace, control: http.NewResponseController(w)}
+	b.from = b.wire
+	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
+	case "", "identity":
+	case "gzip", "x-gzip": // RFC 9110 §8.4.1.3: the two are one
+		b.gzipped = true
+	default:
+		return nil, &refusal{problem: "unsupported-content-encoding", detail: "Content-Encoding names a coding other than gzip. Send the body as it is, or compressed by gzip alone."}
+	}
+	_, trailer := r.Trailer["Content-Digest"]
+	if trailer || wants.sha512 != nil {
+		b.sum512 = sha512.New()
+		b.wire.hashes = append(b.wire.hashes, b.sum512)
+	}
+	if b.gzipped && (trailer || wants.sha256 != nil) {
+		b.sum256 = sha256.New()
+		b.wire.hashes = append(b.wire.hashes, b.sum256)
+	}
+	if b.gzipped {
+		b.from = &unzip{wire: b.wire, ratio: b.limits.MaxRatio}
+	}
+	return b, nil
+}
+
+// take reads the body to its end.
+func (b *body) take(spool *gateway.Spool) (*gateway.Spooled, error) {
+	expect := b.request.ContentLength
+	if b.gzipped {
+		expect = -1
+	}
+	in, err := spool.Take(b.from, expect, b.limits.MaxBody)
+	if err == nil && b.gzipped {
+		err = b.wire.drain()
+	}
+	b.wire.release()
+	switch {
+	case errors.Is(err, gateway.ErrTooLarge):
+		return in, tooLarge(b.limits.MaxBody)
+	case errors.Is(err, gateway.ErrSpoolFull):
+		return in, &refusal{problem: "unavailable", reason: "spool-full", cause: err}
+	case err != nil:
+		return in, err
+	}
+	b.spooled = in
+	if _, ok := b.request.Trailer["Content-Digest"]; ok {
+		late, err := wantedDigests(b.request.Trailer.Values("Content-Digest"))
+		if err != nil {
+			return in, err
+		}
+		if late.any() {
+			b.wants = late
+		}
+	}
+	return in, nil
+}
+
+// verify holds the bytes as sent against Content-Digest; nil if they fit.
+func (b *body) verify() *refusal {
+	if !b.wants.any() {
+		return nil
+	}
+	sum256, sum512 := b.spooled.SHA256[:], []byte(nil)
+	if b.sum256 != nil {
+		sum256 = b.sum256.Sum(nil)
+	}
+	if b.sum512 != nil {
+		sum512 = b.sum512.Sum(nil)
+	}
+	name := b.wants.mismatch(sum256, sum512)
+	if name == "" {
+		return nil
+	}
+	got := sum256
+	if name == "sha-512" {
+		got = sum512
+	}
+	return &refusal{problem: "digest-mismatch", detail: fmt.Sprintf("The %d bytes that arrived have %s=:%s:, which is not what Content-Digest says. They were changed on the way, or the digest is of something else: it is taken of the body as it is sent. Nothing was processed.",
+		b.wire.read, name, base64.StdEncoding.EncodeToString(got))}
+}
+
+// wire reads the body as it comes from the network. A sender has to keep the
+// pace: a deadline stands over every 32 KiB, not over the whole, which may be
+// large, nor over each read, which may bring one byte.
+type wire struct {
+	from    io.Reader
+	limit   int64
+	pace    time.Duration
+	control *http.ResponseController
+	hashes  []hash.Hash
+	read    int64
+	due     int64 // byte at which the next deadline is set
+}
+
+func (w *wire) Read(b []byte) (int, error) {
+	if w.read >= w.due {
+		if err := w.control.SetReadDeadline(time.Now().Add(w.pace)); err != nil {
+			return 0, fmt.Errorf("set read deadline: %w", err)
+		}
+		w.due = w.read + paceBytes
+	}
+	n, err := w.from.Read(b[:min(int64(len(b)), w.due-w.read)])
+	w.read += int64(n)
+	for _, h := range w.hashes {
+		h.Write(b[:n])
+	}
+	if w.read > w.limit { // compressed, and larger than it may be decompressed
+		return n, gateway.ErrTooLarge
+	}
+	switch {
+	case err == nil || err == io.EOF:
+		return n, err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, &refusal{problem: "request-timeout", cause: err}
+	}
+	// Whatever else net/http says of a body is the sender's or the network's.
+	return n, &refusal{problem: "incomplete-body", detail: fmt.Sprintf("The request ended after %d bytes of its body, before its announced end. Nothing was processed: send it again.", w.read), cause: err}
+}
+
+// drain reads what is behind the last compressed byte: nothing, or the rest of
+// the chunked coding with its trailer.
+func (w *wire) drain() error {
+	var b [1]byte
+	for {
+		n, err := w.Read(b[:])
+		if n > 0 {
+			return brokenGzip(errors.New("bytes behind the end"))
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// release takes the deadline away, which would else end the request's context
+// while the delivery is being received.
+func (w *wire) release() {
+	_ = w.control.SetReadDeadline(time.Time{}) // the connection is gone, which the answer will find
+}
+
+// unzip decompresses, and stops where too few bytes become too many.
+type unzip struct {
+	wire  *wire
+	ratio int64
+	zip   *gzip.Reader
+	made  int64
+}
+
+func (u *unzip) Read(b []byte) (int, error) {
+	if u.zip == nil {
+		zip, err := gzip.NewReader(u.wire)
+		if err == io.EOF { // no byte at all: an empty body, and told as one
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, brokenGzip(err)
+		}
+		u.zip = zip
+	}
+	n, err := u.zip.Read(b)
+	u.made += int64(n)
+	if u.made > freeRatio && u.made/u.ratio > u.wire.read {
+		return n, &refusal{problem: "content-too-large", reason: "compression-ratio", detail: fmt.Sprintf("The body decompresses to more than %d times its size. Send it uncompressed.", u.ratio)}
+	}
+	if err != nil && err != io.EOF {
+		return n, brokenGzip(err)
+	}
+	return n, err
+}
+
+// brokenGzip is err if that came from the network, else a refusal of what was
+// compressed.
+func brokenGzip(err error) error {
+	if r := (*refusal)(nil); errors.As(err, &r) || errors.Is(err, gateway.ErrTooLarge) {
+		return err
+	}
+	return &refusal{problem: "invalid-content-encoding", cause: err}
+}
+
+func tooLarge(limit int64) *refusal {
+	return &refusal{problem: "content-too-large", limit: limit, detail: fmt.Sprintf("The body is larger than %d bytes. Send its interchanges in several requests.", limit)}
+}

@@ -1,0 +1,94 @@
+package httpin_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	model "github.com/prometheus/client_model/go"
+)
+
+func TestRoutes(t *testing.T) {
+	in := serve(t, nil)
+
+	t.Run("other methods are told which one", func(t *testing.T) {
+		for _, method := range []string{"GET", "PUT", "DELETE", "OPTIONS", "PATCH"} {
+			r, err := http.NewRequest(method, in.URL+"/in/acme", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := do(t, r)
+			if a.Status != 405 || a.Header.Get("Allow") != "POST" || a.problem(t) != "method-not-allowed" {
+				t.Errorf("%s: %d, Allow %q, %s", method, a.Status, a.Header.Get("Allow"), a.Body)
+			}
+		}
+	})
+
+	t.Run("other paths have one constant answer", func(t *testing.T) {
+		var first answer
+		for i, path := range []string{"/", "/in", "/in/", "/in/acme/", "/in/acme/x", "/metrics", "/api/v1/messages"} {
+			r, err := http.NewRequest("POST", in.URL+path, strings.NewReader(interchange))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := do(t, r)
+			a.Header.Del("Date")
+			if i == 0 {
+				first = a
+			}
+			if diff := cmp.Diff(first, a); diff != "" {
+				t.Errorf("%s:\n%s", path, diff)
+			}
+		}
+		if first.Status != 404 || first.problem(t) != "not-found" {
+			t.Errorf("got %d %s", first.Status, first.Body)
+		}
+	})
+}
+
+// counted waits until a series has the value want: it is counted when the
+// answer is out.
+func (in *ingress) counted(t *testing.T, want float64, name string, labels ...string) {
+	t.Helper()
+	got := 0.0
+	for range 200 {
+		if got = in.count(t, name, labels...); got == want {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%s%q is %v, not %v", name, labels, got, want)
+}
+
+// count gives the value of one series, 0 if there is none.
+func (in *ingress) count(t *testing.T, name string, labels ...string) float64 {
+	t.Helper()
+	for _, m := range in.series(t, name) {
+		matches := len(m.GetLabel()) == len(labels)/2
+		for _, l := range m.GetLabel() {
+			i := slices.Index(labels, l.GetName())
+			matches = matches && i >= 0 && labels[i+1] == l.GetValue()
+		}
+		if matches {
+			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	return 0
+}
+
+func (in *ingress) series(t *testing.T, name string) []*model.Metric {
+	t.Helper()
+	families, err := in.Metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()
+		}
+	}
+	return nil
+}
