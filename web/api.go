@@ -1,0 +1,121 @@
+// Package web is the operations side over HTTP: the API below /api/v1, metrics
+// and health. It asks the packages that own the tables and holds no SQL; what
+// must be atomic over several of them comes in as a func that the wiring makes.
+//
+// The API is described by openapi.yaml (OpenAPI 3.1), which is written by hand;
+// a test holds routes, parameters, roles and real responses against it. Errors
+// are application/problem+json (RFC 9457).
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/compare"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/partners"
+)
+
+// API serves the operations listener. Every field but Now is needed.
+type API struct {
+	Accounts  *accounts.Store
+	Partners  *partners.Store
+	Inbox     dedup.Inbox
+	Alerts    dedup.Alerts
+	Journal   journal.Reader
+	Documents documents.Store
+
+	// Apply brings partners to what the YAML says and writes the audit line, in
+	// one transaction. The error is partners.Faults where the text is wrong.
+	Apply func(ctx context.Context, by accounts.Identity, text []byte) (partners.Changes, error)
+	// IssueToken makes a token for plain HTTP and writes the audit line, in one
+	// transaction; the text is given this once.
+	IssueToken func(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (string, error)
+	// Record writes an audit line on its own.
+	Record func(ctx context.Context, e accounts.Entry) error
+	// Compare reads two payloads and says how the second differs; a nil original
+	// is one that is no longer kept.
+	Compare func(original, later []byte) *compare.Result
+
+	Checks  []Check      // for /readyz
+	Metrics http.Handler // for /metrics
+	Version string
+	Log     *slog.Logger
+	Now     func() time.Time // nil is time.Now
+}
+
+// Handler is everything the operations listener answers.
+func (a *API) Handler() http.Handler {
+	mux := chi.NewRouter()
+	mux.Use(headers)
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		a.render(w, r, &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "there is nothing at " + r.URL.Path + "; /api/v1/openapi.json lists what there is"})
+	})
+	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		a.render(w, r, &problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: r.Method + " is not offered here; /api/v1/openapi.json lists what is"})
+	})
+	mux.Get("/", a.index)
+	mux.Get("/livez", a.livez)
+	mux.Get("/readyz", a.readyz)
+	mux.Method(http.MethodGet, "/metrics", a.Metrics)
+	for _, rt := range Routes {
+		mux.MethodFunc(rt.Method, Prefix+rt.Path, a.handle(rt))
+	}
+	return mux
+}
+
+// headers are those of every answer: it is for programs, and for nobody's cache.
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// handle is the one way in to a route: who, may he, are the parameters known;
+// then the work, and the one place where its error is rendered.
+func (a *API) handle(rt Route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{api: a, w: w, r: r}
+		err := c.admit(rt)
+		if err == nil {
+			err = rt.do(c)
+		}
+		if err != nil {
+			a.render(w, r, err)
+		}
+	}
+}
+
+// call is one request on its way through a route.
+type call struct {
+	api *API
+	w   http.ResponseWriter
+	r   *http.Request
+	who accounts.Identity
+	query
+}
+
+func (c *call) ctx() context.Context { return c.r.Context() }
+
+func (a *API) now() time.Time {
+	if a.Now != nil {
+		return a.Now()
+	}
+	return time.Now()
+}
+
+// requestID names a failed request in the answer and in the log.
+func requestID() string { return uuid.NewString() }

@@ -1,0 +1,204 @@
+package web
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+)
+
+// operation is what the test reads of a path item's method.
+type operation struct {
+	OperationID string               `json:"operationId"`
+	Role        string               `json:"x-role"`
+	Security    *[]map[string]any    `json:"security"`
+	Parameters  []map[string]any     `json:"parameters"`
+	RequestBody map[string]any       `json:"requestBody"`
+	Responses   map[string]*response `json:"responses"`
+}
+
+type response struct {
+	Ref     string `json:"$ref"`
+	Content map[string]struct {
+		Schema any `json:"schema"`
+	} `json:"content"`
+}
+
+// described gives the operations of the document as "GET /partners".
+func described(t *testing.T) (operations map[string]operation, document schemas) {
+	t.Helper()
+	text, err := openAPIDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		OpenAPI string                                `json:"openapi"`
+		Paths   map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.OpenAPI != "3.1.0" {
+		t.Fatalf("openapi: %q", doc.OpenAPI)
+	}
+	if err := json.Unmarshal(text, &document.root); err != nil {
+		t.Fatal(err)
+	}
+	operations = map[string]operation{}
+	for path, item := range doc.Paths {
+		var shared []map[string]any
+		if raw, ok := item["parameters"]; ok {
+			if err := json.Unmarshal(raw, &shared); err != nil {
+				t.Fatal(path, err)
+			}
+		}
+		for method, raw := range item {
+			if method == "parameters" {
+				continue
+			}
+			var op operation
+			if err := json.Unmarshal(raw, &op); err != nil {
+				t.Fatal(path, method, err)
+			}
+			op.Parameters = append(op.Parameters, shared...)
+			for i, p := range op.Parameters {
+				if ref, ok := p["$ref"].(string); ok {
+					op.Parameters[i] = document.find(ref).(map[string]any)
+				}
+			}
+			operations[strings.ToUpper(method)+" "+path] = op
+		}
+	}
+	return operations, document
+}
+
+func TestTheDocumentDescribesEveryRoute(t *testing.T) {
+	operations, _ := described(t)
+	routed := map[string]bool{}
+	mux := (&API{Metrics: http.NotFoundHandler()}).Handler().(chi.Router)
+	err := chi.Walk(mux, func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		if rest, ok := strings.CutPrefix(path, Prefix); ok {
+			routed[method+" "+rest] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(routed)), slices.Sorted(maps.Keys(operations))); diff != "" {
+		t.Errorf("routed (-) and described (+):\n%s", diff)
+	}
+	ids := map[string]string{}
+	for _, rt := range Routes {
+		name := rt.Method + " " + rt.Path
+		op := operations[name]
+		t.Run(name, func(t *testing.T) {
+			if op.Role != string(rt.Role) {
+				t.Errorf("x-role is %q, the route asks for %q", op.Role, rt.Role)
+			}
+			if open := op.Security != nil && len(*op.Security) == 0; open != (rt.Role == "") {
+				t.Errorf("security says open: %v, but the role is %q", open, rt.Role)
+			}
+			if other := ids[op.OperationID]; other != "" || op.OperationID == "" {
+				t.Errorf("operationId %q is also that of %q", op.OperationID, other)
+			}
+			ids[op.OperationID] = name
+			if diff := cmp.Diff(understood(rt), parametersOf(op)); diff != "" {
+				t.Errorf("parameters understood (-) and described (+):\n%s", diff)
+			}
+			if op.Responses["default"] == nil || op.Responses["default"].Ref != "#/components/responses/Problem" {
+				t.Error("the default response is not a problem")
+			}
+		})
+	}
+}
+
+// understood lists a route's parameters as "in name values".
+func understood(rt Route) []string {
+	var list []string
+	for part := range strings.SplitSeq(rt.Path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			list = append(list, "path "+strings.TrimSuffix(name, "}"))
+		}
+	}
+	for _, p := range rt.Query {
+		line := "query " + p.Name
+		switch p.Kind {
+		case Time:
+			line += " date-time"
+		case Limit:
+			line += " integer"
+		case Digest:
+			line += " ^[0-9a-fA-F]{64}$"
+		}
+		if p.Values != nil {
+			line += " " + strings.Join(p.Values, "|")
+		}
+		list = append(list, line)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func parametersOf(op operation) []string {
+	var list []string
+	for _, p := range op.Parameters {
+		line := p["in"].(string) + " " + p["name"].(string)
+		s := p["schema"].(map[string]any)
+		if p["in"] == "query" {
+			switch {
+			case s["format"] != nil:
+				line += " " + s["format"].(string)
+			case s["pattern"] != nil:
+				line += " " + s["pattern"].(string)
+			case s["type"] == "integer":
+				line += " integer"
+			}
+		}
+		if values, ok := s["enum"].([]any); ok {
+			words := make([]string, len(values))
+			for i, v := range values {
+				words[i] = v.(string)
+			}
+			line += " " + strings.Join(words, "|")
+		}
+		list = append(list, line)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestEverySchemaThatIsNamedIsThereAndUsed(t *testing.T) {
+	_, document := described(t)
+	named := map[string]bool{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if ref, ok := v["$ref"].(string); ok {
+				named[ref] = true
+				if document.find(ref) == nil {
+					t.Errorf("%s is named, but not there", ref)
+				}
+			}
+			for _, x := range v {
+				walk(x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		}
+	}
+	walk(document.root)
+	for name := range document.find("#/components/schemas").(map[string]any) {
+		if !named["#/components/schemas/"+name] {
+			t.Errorf("schema %s is used nowhere", name)
+		}
+	}
+}

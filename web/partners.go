@@ -1,0 +1,160 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/edigw/edigw/partners"
+)
+
+// partnerItem is a partner in the list.
+type partnerItem struct {
+	ID           string                `json:"id"`
+	Name         string                `json:"name"`
+	State        string                `json:"state"`
+	Organisation string                `json:"organisation"`
+	Revision     int32                 `json:"revision"`
+	Connected    string                `json:"connected_on"`
+	Identifiers  []partners.Identifier `json:"identifiers"`
+	Types        []string              `json:"types"`
+}
+
+// partnerDetail is a partner with all its settings and its tokens.
+type partnerDetail struct {
+	partnerItem
+	Configuration json.RawMessage `json:"configuration"`
+	Tokens        []partnerToken  `json:"tokens"`
+}
+
+// partnerToken is what is told of a partner's token: not its digest.
+type partnerToken struct {
+	ID       string     `json:"token_id"`
+	Label    string     `json:"label"`
+	Declared bool       `json:"declared"` // in the partner's YAML
+	Created  time.Time  `json:"created_at"`
+	Expires  *time.Time `json:"expires_at,omitempty"`
+	Revoked  *time.Time `json:"revoked_at,omitempty"`
+}
+
+func itemOf(p *partners.Partner) partnerItem {
+	state := "paused"
+	if p.Active {
+		state = "active"
+	}
+	return partnerItem{
+		ID: p.ID, Name: p.Name, State: state, Organisation: p.Organisation, Revision: p.Revision,
+		Connected: p.Connected.Format(time.DateOnly), Identifiers: append([]partners.Identifier{}, p.Identifiers...), Types: append([]string{}, p.Types...),
+	}
+}
+
+func (c *call) listPartners() error {
+	list, err := c.api.Partners.List(c.ctx())
+	if err != nil {
+		return err
+	}
+	items := make([]partnerItem, len(list))
+	for i, p := range list {
+		items[i] = itemOf(p)
+	}
+	return c.reply(http.StatusOK, page[partnerItem]{Items: items})
+}
+
+func (c *call) showPartner() error {
+	id, err := c.path("partner")
+	if err != nil {
+		return err
+	}
+	p, err := c.api.Partners.Get(c.ctx(), id)
+	if err != nil {
+		return err
+	}
+	detail := partnerDetail{partnerItem: itemOf(p), Tokens: []partnerToken{}}
+	if detail.Configuration, err = c.configuration(id); err != nil {
+		return err
+	}
+	tokens, err := c.api.Partners.Tokens(c.ctx(), id)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		detail.Tokens = append(detail.Tokens, partnerToken{t.ID.String(), t.Label, t.Declared, t.Created.UTC(), t.Expires, t.Revoked})
+	}
+	return c.reply(http.StatusOK, detail)
+}
+
+// configuration gives the partner's settings under the keys of its YAML,
+// without the digests of its tokens.
+func (c *call) configuration(id string) (json.RawMessage, error) {
+	text, err := c.api.Partners.Export(c.ctx(), id)
+	if err != nil {
+		return nil, err
+	}
+	specs, err := partners.Reader{}.Read("", text)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of %s: %v", id, err)
+	}
+	i := slices.IndexFunc(specs, func(s partners.Spec) bool { return s.Partner != nil && s.Partner.ID == id })
+	if i < 0 {
+		return nil, fmt.Errorf("partner %s: %w", id, partners.ErrUnknown)
+	}
+	spec := *specs[i].Partner
+	spec.HTTP.Tokens = nil
+	b, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(b, &keys); err != nil {
+		return nil, err
+	}
+	delete(keys, "http") // its tokens are listed beside it
+	return json.Marshal(keys)
+}
+
+// applyPartners takes YAML, one or several documents.
+func (c *call) applyPartners() error {
+	text, err := c.body(maxConfiguration, "application/yaml", "application/x-yaml", "text/yaml")
+	if err != nil {
+		return err
+	}
+	changes, err := c.api.Apply(c.ctx(), c.who, text)
+	if err != nil {
+		return err
+	}
+	if changes == nil {
+		changes = partners.Changes{}
+	}
+	return c.reply(http.StatusOK, struct {
+		Changes partners.Changes `json:"changes"`
+	}{changes})
+}
+
+// newPartnerToken asks for a token that a partner shows on plain HTTP.
+type newPartnerToken struct {
+	Label   string     `json:"label"`
+	Expires *time.Time `json:"expires_at"`
+}
+
+func (c *call) issuePartnerToken() error {
+	partner, err := c.path("partner")
+	if err != nil {
+		return err
+	}
+	var asked newPartnerToken
+	if err := c.decode(&asked); err != nil {
+		return err
+	}
+	plain, err := c.api.IssueToken(c.ctx(), c.who, partner, asked.Label, orZero(asked.Expires))
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusCreated, struct {
+		Partner string     `json:"partner"`
+		Label   string     `json:"label"`
+		Expires *time.Time `json:"expires_at,omitempty"`
+		Token   string     `json:"token"` // this once
+	}{partner, asked.Label, asked.Expires, plain})
+}

@@ -1,0 +1,134 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/partners"
+)
+
+// ProblemBase stands before every problem type; docs/reference/api.md lists them.
+const ProblemBase = "https://edigw.dev/problems/"
+
+// problem is an error as it is told (RFC 9457).
+type problem struct {
+	Status    int     `json:"-"`
+	Type      string  `json:"type"`
+	Title     string  `json:"title"`
+	Code      int     `json:"status"`
+	Detail    string  `json:"detail,omitempty"`
+	Faults    []fault `json:"errors,omitempty"`
+	RequestID string  `json:"request_id,omitempty"` // of the log line, where the fault is ours
+}
+
+// fault is one thing wrong in a partner's YAML.
+type fault struct {
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Key    string `json:"key,omitempty"`
+	Detail string `json:"detail"`
+}
+
+// Error gives the detail.
+func (p *problem) Error() string { return p.Type + ": " + p.Detail }
+
+// Titles names every problem the API tells, by its type.
+var Titles = map[string]string{
+	"not-authenticated":     "A valid token is needed",
+	"not-allowed":           "The token's role may not do this",
+	"not-found":             "There is no such thing",
+	"method-not-allowed":    "The method is not offered here",
+	"unknown-parameter":     "A parameter is not known here",
+	"bad-parameter":         "A parameter cannot be understood",
+	"bad-body":              "The body cannot be understood",
+	"too-large":             "The body is too large",
+	"invalid-configuration": "The configuration has faults",
+	"not-as-asked":          "It cannot be made as asked",
+	"no-longer-kept":        "Its retention has passed",
+	"unavailable":           "The database does not answer",
+	"failed":                "Something went wrong on our side",
+}
+
+// asProblem says how an error is told. Whatever has no type of its own is ours.
+func asProblem(err error) *problem {
+	var told *problem
+	var faults partners.Faults
+	var tooLarge *http.MaxBytesError
+	var network net.Error
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &faults):
+		p := &problem{Status: http.StatusUnprocessableEntity, Type: "invalid-configuration", Detail: "nothing was changed: " + faults.Error()}
+		for _, f := range faults {
+			p.Faults = append(p.Faults, fault{f.Line, f.Column, f.Key, f.Text})
+		}
+		return p
+	case errors.As(err, &tooLarge):
+		return &problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: "at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes are taken here"}
+	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, documents.ErrNotFound):
+		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
+	case errors.Is(err, accounts.ErrUnfit):
+		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: err.Error()}
+	case errors.Is(err, journal.ErrPurged):
+		return &problem{Status: http.StatusGone, Type: "no-longer-kept", Detail: "the payload is no longer kept: the partner's retention for payloads has passed; its digest and outcome still are"}
+	case errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
+		return &problem{Status: http.StatusServiceUnavailable, Type: "unavailable", Detail: "the database does not answer; try again"}
+	}
+	return &problem{Status: http.StatusInternalServerError, Type: "failed", Detail: "this is no fault of the request; the log has the cause under the request's id"}
+}
+
+// render tells an error. What is ours is logged, and only its id told.
+func (a *API) render(w http.ResponseWriter, r *http.Request, err error) {
+	p := *asProblem(err)
+	h := w.Header()
+	if p.Status >= 500 {
+		if r.Context().Err() != nil {
+			return // the client has gone; nobody is there to be told
+		}
+		p.RequestID = requestID()
+		a.Log.ErrorContext(r.Context(), "request failed", "request_id", p.RequestID, "method", r.Method, "path", r.URL.Path, "err", err)
+	}
+	switch p.Status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="edigw"`)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", "5")
+	}
+	p.Title, p.Code, p.Type = Titles[p.Type], p.Status, ProblemBase+p.Type
+	h.Set("Content-Type", "application/problem+json")
+	h.Del("Content-Disposition")
+	a.write(w, r, p.Status, p)
+}
+
+// write sends v as JSON.
+func (a *API) write(w http.ResponseWriter, r *http.Request, status int, v any) {
+	body, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		a.Log.ErrorContext(r.Context(), "an answer could not be written as JSON", "path", r.URL.Path, "err", err)
+		status, body = http.StatusInternalServerError, []byte(`{"type":"`+ProblemBase+`failed","title":"`+Titles["failed"]+`","status":500}`)
+	}
+	h := w.Header()
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(status)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		a.Log.DebugContext(r.Context(), "the client went away during the answer", "path", r.URL.Path, "err", err)
+	}
+}
+
+// reply sends what a route found.
+func (c *call) reply(status int, v any) error {
+	c.api.write(c.w, c.r, status, v)
+	return nil
+}

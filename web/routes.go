@@ -1,0 +1,42 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/edigw/edigw/accounts"
+)
+
+// Prefix stands before the path of every route.
+const Prefix = "/api/v1"
+
+// Route is one thing the API does.
+type Route struct {
+	Method, Path string
+	Role         accounts.Role // the least that may; "" needs no token
+	Query        []Parameter   // those that are understood; any other is refused
+	do           func(*call) error
+}
+
+// Routes is the whole API: what there is, and who may.
+var Routes = []Route{
+	{http.MethodGet, "/openapi.json", "", nil, (*call).openAPI},
+
+	{http.MethodGet, "/partners", accounts.Viewer, nil, (*call).listPartners},
+	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
+	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
+	{http.MethodPost, "/partners/{partner}/tokens", accounts.Admin, nil, (*call).issuePartnerToken},
+
+	{http.MethodGet, "/messages", accounts.Viewer, messageFilters, (*call).listMessages},
+	{http.MethodGet, "/messages/{partner}/{message_id}", accounts.Viewer, nil, (*call).showMessage},
+	{http.MethodGet, "/messages/{partner}/{message_id}/raw", accounts.Operator, []Parameter{{"sha256", Digest, nil}}, (*call).rawMessage},
+
+	{http.MethodGet, "/drift", accounts.Viewer, driftFilters, (*call).listDrift},
+	{http.MethodGet, "/drift/{alert_id}", accounts.Viewer, []Parameter{{"digest", Digest, nil}}, (*call).showDrift},
+
+	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
+	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
+
+	{http.MethodGet, "/tokens", accounts.Admin, nil, (*call).listTokens},
+	{http.MethodPost, "/tokens", accounts.Admin, nil, (*call).createToken},
+	{http.MethodDelete, "/tokens/{token_id}", accounts.Admin, nil, (*call).revokeToken},
+}

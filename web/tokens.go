@@ -1,0 +1,69 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/edigw/edigw/accounts"
+)
+
+// tokenItem is what is told of an API token.
+type tokenItem struct {
+	ID       string        `json:"token_id"`
+	Person   string        `json:"person"`
+	Role     accounts.Role `json:"role"`
+	Label    string        `json:"label"`
+	Created  time.Time     `json:"created_at"`
+	Expires  *time.Time    `json:"expires_at,omitempty"`
+	LastUsed *time.Time    `json:"last_used_at,omitempty"` // to the minute
+	Revoked  *time.Time    `json:"revoked_at,omitempty"`
+	Token    string        `json:"token,omitempty"` // its text, where it was just made
+}
+
+func tokenOf(t accounts.Token) tokenItem {
+	return tokenItem{ID: t.ID.String(), Person: t.Person, Role: t.Role, Label: t.Label, Created: t.Created, Expires: t.Expires, LastUsed: t.LastUsed, Revoked: t.Revoked}
+}
+
+func (c *call) listTokens() error {
+	list, err := c.api.Accounts.ListTokens(c.ctx())
+	if err != nil {
+		return err
+	}
+	items := make([]tokenItem, len(list))
+	for i, t := range list {
+		items[i] = tokenOf(t)
+	}
+	return c.reply(http.StatusOK, page[tokenItem]{Items: items})
+}
+
+func (c *call) createToken() error {
+	var asked struct {
+		Person  string        `json:"person"`
+		Role    accounts.Role `json:"role"`
+		Label   string        `json:"label"`
+		Expires *time.Time    `json:"expires_at"`
+	}
+	if err := c.decode(&asked); err != nil {
+		return err
+	}
+	plain, t, err := c.api.Accounts.CreateToken(c.ctx(), c.who, accounts.NewToken{
+		Person: asked.Person, Role: asked.Role, Label: asked.Label, Expires: orZero(asked.Expires)})
+	if err != nil {
+		return err
+	}
+	made := tokenOf(t)
+	made.Token = plain
+	return c.reply(http.StatusCreated, made)
+}
+
+func (c *call) revokeToken() error {
+	id, err := c.pathID("token_id")
+	if err != nil {
+		return err
+	}
+	if err := c.api.Accounts.RevokeToken(c.ctx(), c.who, id); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
