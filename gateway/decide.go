@@ -176,7 +176,7 @@ func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
 func (g *Gateway) decideWork(pl *plan, r *result) {
 	k := r.key
 	if r.row.Effect != Redo {
-		r.variant = g.newVariant(pl, r)
+		g.newVariant(pl, r)
 		k = r.key
 	}
 	v := r.variant
@@ -224,7 +224,8 @@ func (g *Gateway) newVariant(pl *plan, r *result) *dedup.Variant {
 	}
 	v.Epoch = r.key.Epoch
 	r.key.PurgeOn = purgeOn(in.now, p.owner.Retention.DedupWindow)
-	return r.key.Add(v)
+	r.variant = r.key.Add(v)
+	return v
 }
 
 func contentVersion(p *part) int16 {

@@ -172,3 +172,20 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 
 // took is how long the delivery has been with us, in microseconds.
 func (in *intake) took() int32 { return int32(min(time.Since(in.started).Microseconds(), 1<<31-1)) }
+
+// LastDeliveries is queued with the journal rows of plain duplicates: the keys'
+// windows count from their last delivery.
+func LastDeliveries(b *pgx.Batch, ds []*journal.Delivery) {
+	var refs []dedup.Ref
+	for _, d := range ds {
+		if d.MessageID != "" {
+			refs = append(refs, dedup.Ref{Partner: d.Partner, ID: d.MessageID})
+		}
+		if d.TransportID != "" {
+			refs = append(refs, dedup.Ref{Partner: d.Partner, ID: d.TransportID})
+		}
+	}
+	if len(refs) > 0 {
+		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
+	}
+}
