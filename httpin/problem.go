@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/edigw/edigw/gateway"
 )
@@ -72,10 +74,14 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// sentence ends s with a full stop.
+// sentence begins s with a capital and ends it with a full stop.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+	if s == "" {
+		return s
+	}
+	first, n := utf8.DecodeRuneInString(s)
+	if s = string(unicode.ToUpper(first)) + s[n:]; strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
 	}
 	return s + "."
@@ -87,7 +93,7 @@ var advice = map[string]string{
 	problem(gateway.ToldRejected):         "Nothing of it was processed: mend it and send it again, its control reference may be used again.",
 	problem(gateway.ToldUnreadable):       "An interchange begins with UNA, UNB or ISA. Check that the file is one and was sent as it is: with curl, --data-binary @file.",
 	problem(gateway.ToldDrift):            "Nothing of it was processed. If this is another message, send it under an id and a control reference of its own; if it is the same, send the bytes that were sent first. Our operators have been told.",
-	problem(gateway.ToldTryAgain):         "It was not processed, for a reason on our side. Send the same again under the same id after the time in Retry-After.",
+	problem(gateway.ToldTryAgain):         "The reason is on our side. Send the same again under the same id after the time in Retry-After.",
 	problem(gateway.ToldDeadRefused):      "It is kept, but could not be processed, for a reason on our side; our operators have been told. Sending it again will not help: ask us.",
 	problem(gateway.ToldSenderNotAllowed): "The sender named in the interchange has to be one of your own addresses, or one that you may send for: correct it, or ask us to allow it.",
 	problem(gateway.ToldUnsupported):      "Nothing of it was processed. Ask us to accept this type from you, then send it again.",

@@ -97,8 +97,8 @@ func answerTo(err error) answer {
 			break
 		}
 		told := theirs.Answer.Told()
-		if told.Problem == "" {
-			break // no answer of the table: we cannot say what we do not know
+		if told.Title == "" {
+			break // no negative answer of the table: ours, then
 		}
 		return answer{told.Problem, join(theirs.Detail, advice[told.Problem]), told.HTTP, told.Title, 0}
 	}

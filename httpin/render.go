@@ -141,15 +141,15 @@ func problemOf(r *gateway.Receipt, told gateway.Told) (*problemReceipt, error) {
 			p.Errors = append(p.Errors, problemError{ic.MessageID, f})
 		}
 		if what == "" && it.Answer == r.Answer {
-			what = told.Title
-			if ic.Detail != "" {
-				what = ic.Detail
+			what = ic.Detail
+			if len(p.Errors) > listed {
+				what = join(what, placed(p.Errors[listed].Finding, ic.Detail))
+			}
+			if what == "" {
+				what = told.Title
 			}
 			if len(r.Items) > 1 {
 				what = fmt.Sprintf("Interchange %d of %d: %s", i+1, len(r.Items), what)
-			}
-			if len(p.Errors) > listed {
-				what = join(what, placed(p.Errors[listed].Finding, ic.Detail))
 			}
 		}
 	}
@@ -157,6 +157,12 @@ func problemOf(r *gateway.Receipt, told gateway.Told) (*problemReceipt, error) {
 		what = told.Title
 	}
 	p.Detail = join(what, advice[told.Problem])
+	if len(r.Items) > 1 {
+		p.Detail = join(p.Detail, "What became of the others stands beside each in interchanges")
+	}
+	if r.AlertID != uuid.Nil {
+		p.Detail = join(p.Detail, "If you ask us, name alert "+r.AlertID.String())
+	}
 	return p, nil
 }
 
@@ -184,7 +190,7 @@ func placed(f gateway.Finding, said string) string {
 	at = append(at, fmt.Sprintf("at byte %d", l.Offset))
 	place := strings.Join(at, ", ")
 	if text == "" {
-		return strings.ToUpper(place[:1]) + place[1:]
+		return place
 	}
 	return strings.TrimRight(text, ".") + " (" + place + ")"
 }
