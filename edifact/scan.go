@@ -30,7 +30,7 @@ func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *e
 	if err := s.run(p); err != nil {
 		return err
 	}
-	if s.lex.Empties > 0 {
+	if s.lex.Empties > 0 && !s.stopped {
 		s.report(-1, edi.SeverityNote, "empty-segment", "", edi.Location{Offset: s.lex.Stray},
 			"%d segment terminators have no segment before them", s.lex.Empties)
 	}
@@ -143,6 +143,7 @@ func (s *scan) limit(size, marks int) {
 		at := edi.Location{Offset: s.lex.Offset(s.keep()), Segment: s.ic.Segments + 1}
 		if s.open >= 0 {
 			s.ic.Segments = s.before
+			delete(s.ic.MessageErrors, s.message()) // how far it was read is chance
 			at = s.lex.Segments[s.open].Location(0, 0)
 		}
 		s.stop("message-too-large", "18", at, "a message is larger than %d bytes or %d delimiters", s.reader.messageLimit(), maxMarks)

@@ -11,6 +11,11 @@ import (
 // service handles the segment UN followed by kind, and reports whether it is one
 // of the envelope: UNS and UGH are ordinary ones.
 func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
+	if s.open >= 0 { // the message may end here: one size for it, whatever the window
+		if s.limit(s.lex.Span(s.open, s.next+1)); s.stopped {
+			return true, nil
+		}
+	}
 	switch kind {
 	case 'B', 'G':
 		s.content.AddWithout(seg, omissions[kind]...)
@@ -224,10 +229,6 @@ func (s *scan) unt(seg *edi.Segment) error {
 	}
 	i := s.message()
 	segments := s.lex.Segments[s.open : s.next+1]
-	s.limit(s.lex.Span(s.open, s.next+1))
-	if s.stopped {
-		return nil
-	}
 	s.close(segments)
 	s.count(i, seg, 1, len(segments), "unt-count-mismatch", "UNT 0074", "segments", "the message")
 	s.reference(i, seg, 2, s.ic.Messages[i].Reference, "unt-reference-mismatch", "UNT 0062", "UNH")
