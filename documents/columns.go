@@ -80,7 +80,7 @@ func (c *column) fail(s string) {
 
 // number adds n with its scale.
 func (c *column) number(n Number) {
-	if !n.Valid {
+	if !n.Valid() {
 		c.null()
 		return
 	}

@@ -230,13 +230,13 @@ func (m *desadv) tdt(s *edi.Segment) {
 
 func (m *desadv) measure(s *edi.Segment) {
 	mea := m.mea(s)
-	gross := mea.Value.Valid && (mea.Dimension == "AAB" || mea.Dimension == "AAD" || mea.Dimension == "G")
+	gross := mea.Value.Valid() && (mea.Dimension == "AAB" || mea.Dimension == "AAD" || mea.Dimension == "G")
 	switch {
 	case m.line != nil:
 		m.line.detail().Measures = append(m.line.detail().Measures, mea)
 	case m.current > 0:
 		p := m.pack()
-		if gross && !p.GrossWeight.Valid {
+		if gross && !p.GrossWeight.Valid() {
 			p.GrossWeight, p.WeightUnit = mea.Value, mea.Unit
 			return
 		}
@@ -244,7 +244,7 @@ func (m *desadv) measure(s *edi.Segment) {
 	case m.place == placeOther:
 		m.other(s)
 	default:
-		if gross && !m.despatch.GrossWeight.Valid {
+		if gross && !m.despatch.GrossWeight.Valid() {
 			m.despatch.GrossWeight, m.despatch.WeightUnit = mea.Value, mea.Unit
 			return
 		}
@@ -304,7 +304,7 @@ func (m *desadv) item(s *edi.Segment, tag string) {
 // quantity is stored as sent, flagged where it is nothing or less.
 func (m *desadv) qty(s *edi.Segment) {
 	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
-	if !q.Quantity.Valid {
+	if !q.Quantity.Valid() {
 		return
 	}
 	q.Role = quantityRole(q.Qualifier)
@@ -317,7 +317,7 @@ func (m *desadv) qty(s *edi.Segment) {
 		m.other(s)
 		return
 	}
-	if m.batch != nil && m.quantity > 0 && !m.batch.Quantity.Valid {
+	if m.batch != nil && m.quantity > 0 && !m.batch.Quantity.Valid() {
 		m.batch.Quantity, m.batch.Unit = q.Quantity, q.Unit
 		return
 	}
@@ -330,7 +330,7 @@ func (m *desadv) qty(s *edi.Segment) {
 	case "47":
 		rank = 1
 	case "21":
-		if !l.Ordered.Valid {
+		if !l.Ordered.Valid() {
 			l.Ordered = q.Quantity
 			return
 		}
@@ -346,9 +346,9 @@ func (m *desadv) qty(s *edi.Segment) {
 	}
 	l.Quantity, l.Unit, m.quantity = q.Quantity, q.Unit, rank
 	switch {
-	case q.Quantity.Decimal.IsZero():
+	case q.Quantity.Sign() == 0:
 		m.warn("zero-quantity", s.Location(1, 2), "line %s: nothing was despatched", l.No)
-	case q.Quantity.Decimal.IsNegative():
+	case q.Quantity.Sign() < 0:
 		m.warn("negative-quantity", s.Location(1, 2), "line %s: the despatched quantity is negative", l.No)
 	}
 }
@@ -361,7 +361,7 @@ func (m *desadv) closeLine() {
 		return
 	}
 	l.Detail.Batches = slices.DeleteFunc(l.Detail.Batches, func(b Batch) bool { // a PCI may hold marks alone
-		return b.Number == "" && b.BestBefore == "" && b.Expiry == "" && !b.Quantity.Valid && b.Serials == nil
+		return b.Number == "" && b.BestBefore == "" && b.Expiry == "" && !b.Quantity.Valid() && b.Serials == nil
 	})
 	if len(l.Detail.Batches) == 0 {
 		l.Detail.Batches = nil
@@ -374,7 +374,7 @@ func (m *desadv) closeLine() {
 	if l.BestBefore == "" {
 		l.BestBefore = first.BestBefore
 	}
-	if len(l.Detail.Batches) > 1 || first.Quantity.Valid || l.Batch != first.Number || l.BestBefore != first.BestBefore {
+	if len(l.Detail.Batches) > 1 || first.Quantity.Valid() || l.Batch != first.Number || l.BestBefore != first.BestBefore {
 		return
 	}
 	if l.Detail.Expiry == "" {
@@ -389,11 +389,11 @@ func (m *desadv) closeLine() {
 
 func (m *desadv) cnt(s *edi.Segment) {
 	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
-	if !q.Quantity.Valid {
+	if !q.Quantity.Valid() {
 		return
 	}
 	if q.Qualifier == "2" {
-		m.lines, m.count = int(q.Quantity.Decimal.IntPart()), s.Location(1, 2)
+		m.lines, m.count = int(q.Quantity.Decimal().IntPart()), s.Location(1, 2)
 	}
 	m.doc.Detail.Counts = append(m.doc.Detail.Counts, q)
 }

@@ -71,10 +71,10 @@ func digits(s string) string {
 	if fault != nil {
 		return "broken " + s
 	}
-	if !n.Valid {
+	if !n.Valid() {
 		return ""
 	}
-	return n.Decimal.String()
+	return n.Decimal().String()
 }
 
 // facts flattens an invoice for comparison.

@@ -340,7 +340,7 @@ func (m *invoic) taxOf(s *edi.Segment) {
 		return
 	case m.line != nil:
 		m.place = placeTax
-		if l := m.line; l.TaxCategory == "" && !l.TaxRate.Valid && t.RawRate == "" && !t.Basis.Valid {
+		if l := m.line; l.TaxCategory == "" && !l.TaxRate.Valid() && t.RawRate == "" && !t.Basis.Valid() {
 			l.TaxCategory, l.TaxRate = t.Category, t.Rate
 			m.tax = nil
 			return
@@ -376,16 +376,16 @@ func (m *invoic) pcd(s *edi.Segment) {
 // moa puts an amount where its group and its qualifier say.
 func (m *invoic) moa(s *edi.Segment) {
 	a := Amount{Qualifier: s.Get(1, 1), Amount: m.number(s, 1, 2), Currency: s.Get(1, 3)}
-	if !a.Amount.Valid { // 5004 is conditional
+	if !a.Amount.Valid() { // 5004 is conditional
 		return
 	}
 	a.Role = amountRole(a.Qualifier)
 	switch {
 	case m.place == placeAllowance:
 		switch al := m.allowance; {
-		case (a.Qualifier == "8" || a.Qualifier == "23" || a.Qualifier == "204") && !al.Amount.Valid:
+		case (a.Qualifier == "8" || a.Qualifier == "23" || a.Qualifier == "204") && !al.Amount.Valid():
 			al.Amount = a.Amount
-		case a.Qualifier == "25" && !al.Basis.Valid:
+		case a.Qualifier == "25" && !al.Basis.Valid():
 			al.Basis = a.Amount
 		default:
 			al.Amounts = append(al.Amounts, a)
@@ -396,15 +396,15 @@ func (m *invoic) moa(s *edi.Segment) {
 		m.other(s)
 	case m.place == placeTax && m.tax != nil && (a.Qualifier == "124" || a.Qualifier == "125"):
 		switch t := m.tax; {
-		case a.Qualifier == "125" && !t.Basis.Valid:
+		case a.Qualifier == "125" && !t.Basis.Valid():
 			t.Basis = a.Amount
-		case a.Qualifier == "124" && !t.Amount.Valid:
+		case a.Qualifier == "124" && !t.Amount.Valid():
 			t.Amount = a.Amount
 		default:
 			t.Amounts = append(t.Amounts, a)
 		}
 	case m.line != nil:
-		if a.Qualifier == "203" && !m.line.NetAmount.Valid {
+		if a.Qualifier == "203" && !m.line.NetAmount.Valid() {
 			m.line.NetAmount = a.Amount
 			return
 		}
@@ -465,7 +465,7 @@ func (m *invoic) item(s *edi.Segment, tag string) {
 // despatched.
 func (m *invoic) qty(l *Line, s *edi.Segment) {
 	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
-	if !q.Quantity.Valid {
+	if !q.Quantity.Valid() {
 		return
 	}
 	rank := 0
@@ -477,7 +477,7 @@ func (m *invoic) qty(l *Line, s *edi.Segment) {
 	case "12":
 		rank = 1
 	case "21":
-		if !l.Ordered.Valid {
+		if !l.Ordered.Valid() {
 			l.Ordered = q.Quantity
 			return
 		}
@@ -506,10 +506,10 @@ func (m *invoic) pri(l *Line, s *edi.Segment) {
 		Basis:         m.number(s, 1, 5),
 		Unit:          s.Get(1, 6),
 	}
-	if !p.Price.Valid {
+	if !p.Price.Valid() {
 		return
 	}
-	if p.Price.Decimal.IsNegative() { // BR-27
+	if p.Price.Sign() < 0 { // BR-27
 		m.warn("negative-price", s.Location(1, 2), "the price is negative")
 	}
 	rank := 0
@@ -531,11 +531,11 @@ func (m *invoic) pri(l *Line, s *edi.Segment) {
 
 func (m *invoic) cnt(s *edi.Segment) {
 	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
-	if !q.Quantity.Valid {
+	if !q.Quantity.Valid() {
 		return
 	}
 	if q.Qualifier == "2" {
-		m.lines, m.count = int(q.Quantity.Decimal.IntPart()), s.Location(1, 2)
+		m.lines, m.count = int(q.Quantity.Decimal().IntPart()), s.Location(1, 2)
 	}
 	m.doc.Detail.Counts = append(m.doc.Detail.Counts, q)
 }

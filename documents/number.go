@@ -2,23 +2,138 @@ package documents
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strconv"
-	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/shopspring/decimal"
 )
 
 // Number is a decimal with the scale it was sent with: "100.00" stays 100.00.
-// The zero value is absent. In JSON it is a string.
+// Nearly all are small, and are held without an allocation. The zero value is
+// absent. In JSON it is a string, since a JSON number would be read as a float.
 type Number struct {
-	decimal.NullDecimal
+	large *big.Int // the coefficient where it has more than 18 digits
+	small int64    // the coefficient else
+	scale uint8    // decimal places
+	valid bool
 }
 
-// maxDigits is the longest numeric element there is: 5004 of MOA, n..35.
-const maxDigits = 35
+const (
+	maxDigits   = 35 // 5004 of MOA is n..35, the longest numeric element there is
+	smallDigits = 18
+)
 
-// numberFault says what is wrong with a numeric element; Standard is its 0085
+// NumberOf gives d as a Number, with at most 255 decimal places.
+func NumberOf(d decimal.Decimal) Number {
+	if d.Exponent() < -math.MaxUint8 {
+		d = d.Round(math.MaxUint8)
+	}
+	coefficient, exponent := d.Coefficient(), d.Exponent()
+	if exponent > 0 {
+		coefficient.Mul(coefficient, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil))
+		exponent = 0
+	}
+	return numberOf(coefficient, uint8(-exponent))
+}
+
+func numberOf(coefficient *big.Int, scale uint8) Number {
+	if coefficient.IsInt64() {
+		if small := coefficient.Int64(); small > -1e18 && small < 1e18 {
+			return Number{small: small, scale: scale, valid: true}
+		}
+	}
+	return Number{large: coefficient, scale: scale, valid: true}
+}
+
+// Valid reports whether there is a value.
+func (n Number) Valid() bool { return n.valid }
+
+// IsZero reports that there is no value; it is what omitzero asks for.
+func (n Number) IsZero() bool { return !n.valid }
+
+// Decimal gives the value, zero if there is none.
+func (n Number) Decimal() decimal.Decimal {
+	if n.large != nil {
+		return decimal.NewFromBigInt(n.large, -int32(n.scale))
+	}
+	return decimal.New(n.small, -int32(n.scale))
+}
+
+// Sign gives -1, 0 or 1; 0 if there is no value.
+func (n Number) Sign() int {
+	switch {
+	case n.large != nil:
+		return n.large.Sign()
+	case n.small < 0:
+		return -1
+	case n.small > 0:
+		return 1
+	}
+	return 0
+}
+
+// plus adds; what is absent counts as 0.
+func (n Number) plus(o Number) Number {
+	if a, b, scale, ok := align(n, o); ok {
+		return Number{small: a + b, scale: scale, valid: true}
+	}
+	return NumberOf(n.Decimal().Add(o.Decimal()))
+}
+
+// minus subtracts; what is absent counts as 0.
+func (n Number) minus(o Number) Number {
+	if o.large == nil {
+		o.small = -o.small
+		return n.plus(o)
+	}
+	return NumberOf(n.Decimal().Sub(o.Decimal()))
+}
+
+// times multiplies.
+func (n Number) times(o Number) Number {
+	if n.large == nil && o.large == nil && within(n.small, 1e9) && within(o.small, 1e9) && int(n.scale)+int(o.scale) < 256 {
+		return Number{small: n.small * o.small, scale: n.scale + o.scale, valid: true}
+	}
+	return NumberOf(n.Decimal().Mul(o.Decimal()))
+}
+
+// near reports whether a and b differ by no more than tolerance.
+func near(a, b, tolerance Number) bool {
+	difference := a.minus(b)
+	if difference.Sign() < 0 {
+		difference = Number{valid: true}.minus(difference)
+	}
+	return tolerance.minus(difference).Sign() >= 0
+}
+
+// align gives small coefficients of one scale, far from overflow.
+func align(n, o Number) (a, b int64, scale uint8, ok bool) {
+	if n.large != nil || o.large != nil {
+		return 0, 0, 0, false
+	}
+	a, b = n.small, o.small
+	for n.scale < o.scale {
+		if !within(a, 1e16) {
+			return 0, 0, 0, false
+		}
+		a *= 10
+		n.scale++
+	}
+	for o.scale < n.scale {
+		if !within(b, 1e16) {
+			return 0, 0, 0, false
+		}
+		b *= 10
+		o.scale++
+	}
+	return a, b, n.scale, within(a, 4e17) && within(b, 4e17)
+}
+
+func within(v int64, limit int64) bool { return v <= limit && v >= -limit }
+
+// numberFault says what is wrong with a numeric element; standard is its 0085
 // code. A tolerated one has a value all the same.
 type numberFault struct {
 	standard, text string
@@ -28,9 +143,14 @@ type numberFault struct {
 // parseNumber reads a numeric data element of ISO 9735-1 §10: an optional minus,
 // digits, and one decimal mark, which may be comma or point whatever UNA says.
 // There is no exponent and no thousands mark. Blanks around it are padding.
-func parseNumber(s string) (Number, *numberFault) {
-	s = strings.Trim(s, " ")
-	if s == "" {
+func parseNumber[T string | []byte](s T) (Number, *numberFault) {
+	for len(s) > 0 && s[0] == ' ' {
+		s = s[1:]
+	}
+	for len(s) > 0 && s[len(s)-1] == ' ' {
+		s = s[:len(s)-1]
+	}
+	if len(s) == 0 {
 		return Number{}, nil
 	}
 	digits, negative := s, false
@@ -47,7 +167,7 @@ func parseNumber(s string) (Number, *numberFault) {
 	for i := 0; i < len(digits); i++ {
 		switch c := digits[i]; {
 		case c >= '0' && c <= '9':
-			if count < 18 {
+			if count < smallDigits {
 				small = small*10 + int64(c-'0')
 			}
 			count++
@@ -74,65 +194,57 @@ func parseNumber(s string) (Number, *numberFault) {
 	if mark >= 0 {
 		scale = len(digits) - 1 - mark
 	}
-	var d decimal.Decimal
-	if count <= 18 {
+	if count <= smallDigits {
 		if negative {
 			small = -small
 		}
-		d = decimal.New(small, -int32(scale))
-	} else {
-		whole := digits
-		if mark >= 0 {
-			whole = digits[:mark] + digits[mark+1:]
-		}
-		n, ok := new(big.Int).SetString(whole, 10)
-		if !ok {
-			return Number{}, &numberFault{standard: "37", text: "not a number"}
-		}
-		if negative {
-			n.Neg(n)
-		}
-		d = decimal.NewFromBigInt(n, -int32(scale))
+		return Number{small: small, scale: uint8(scale), valid: true}, fault
 	}
-	return Number{decimal.NullDecimal{Decimal: d, Valid: true}}, fault
+	whole := string(digits)
+	if mark >= 0 {
+		whole = whole[:mark] + whole[mark+1:]
+	}
+	n, ok := new(big.Int).SetString(whole, 10)
+	if !ok {
+		return Number{}, &numberFault{standard: "37", text: "not a number"}
+	}
+	if negative {
+		n.Neg(n)
+	}
+	return numberOf(n, uint8(scale)), fault
 }
-
-// number makes a Number of a decimal.
-func number(d decimal.Decimal) Number {
-	return Number{decimal.NullDecimal{Decimal: d, Valid: true}}
-}
-
-// IsZero reports that there is no value; it is what omitzero asks for.
-func (n Number) IsZero() bool { return !n.Valid }
 
 // String gives the number with its scale, "" if there is none.
 func (n Number) String() string {
-	if !n.Valid {
+	if !n.valid {
 		return ""
 	}
-	return string(n.append(nil))
+	return string(n.append(make([]byte, 0, 24)))
 }
 
 // append adds the number in plain notation with its scale.
 func (n Number) append(dst []byte) []byte {
-	exp := n.Decimal.Exponent()
-	if n.Decimal.NumDigits() > 15 || exp > 0 || exp < -maxDigits {
-		return append(dst, n.Decimal.StringFixed(max(0, -exp))...)
+	start := len(dst)
+	if n.large != nil {
+		dst = n.large.Append(dst, 10)
+	} else {
+		dst = strconv.AppendInt(dst, n.small, 10)
 	}
-	coefficient := n.Decimal.CoefficientInt64()
-	if coefficient < 0 {
-		dst = append(dst, '-')
-		coefficient = -coefficient
+	if n.scale == 0 {
+		return dst
 	}
-	if exp == 0 {
-		return strconv.AppendInt(dst, coefficient, 10)
+	if dst[start] == '-' {
+		start++
 	}
-	start, scale := len(dst), int(-exp)
-	dst = strconv.AppendInt(dst, coefficient, 10)
-	for len(dst)-start <= scale { // one digit before the point
-		dst = append(dst, 0)
-		copy(dst[start+1:], dst[start:])
-		dst[start] = '0'
+	scale := int(n.scale)
+	if missing := scale + 1 - (len(dst) - start); missing > 0 { // one digit before the point
+		for range missing {
+			dst = append(dst, '0')
+		}
+		copy(dst[start+missing:], dst[start:])
+		for i := range missing {
+			dst[start+i] = '0'
+		}
 	}
 	dst = append(dst, 0)
 	point := len(dst) - 1 - scale
@@ -141,12 +253,12 @@ func (n Number) append(dst []byte) []byte {
 	return dst
 }
 
-// MarshalJSON gives a string: a JSON number would be read as a float.
+// MarshalJSON gives a string.
 func (n Number) MarshalJSON() ([]byte, error) {
-	if !n.Valid {
+	if !n.valid {
 		return []byte("null"), nil
 	}
-	return append(n.append([]byte{'"'}), '"'), nil
+	return append(n.append(append(make([]byte, 0, 24), '"')), '"'), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -155,10 +267,29 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
-	parsed, fault := parseNumber(strings.Trim(string(b), `"`))
+	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
+		b = b[1 : len(b)-1]
+	}
+	parsed, fault := parseNumber(b)
 	if fault != nil {
 		return fmt.Errorf("number %s: %s", b, fault.text)
 	}
 	*n = parsed
+	return nil
+}
+
+// ScanNumeric implements pgtype.NumericScanner.
+func (n *Number) ScanNumeric(v pgtype.Numeric) error {
+	*n = Number{}
+	switch {
+	case !v.Valid:
+		return nil
+	case v.NaN || v.InfinityModifier != pgtype.Finite || v.Exp > math.MaxInt16 || v.Exp < -math.MaxUint8:
+		return fmt.Errorf("numeric %v is no amount", v)
+	case v.Exp > 0:
+		*n = NumberOf(decimal.NewFromBigInt(v.Int, v.Exp))
+		return nil
+	}
+	*n = numberOf(v.Int, uint8(-v.Exp))
 	return nil
 }

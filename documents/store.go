@@ -76,7 +76,7 @@ func (s *Stored) scan(row pgx.CollectableRow, more ...any) error {
 	err := row.Scan(append([]any{&s.Partner, &s.ID, &s.Class, &s.TypeCode, &s.Number, orEmpty{&s.IssueDate}, &s.Function, &s.Test,
 		&s.State, &s.Revision, &s.Supersedes, &s.SupersededBy, &s.CancelledBy, &s.Stamp, &s.MessageType, orEmpty{&s.Issuer.Value}, orEmpty{&s.Issuer.Scheme},
 		orEmpty{&s.Supplier.ID}, orEmpty{&s.Supplier.Name}, orEmpty{&s.Buyer.ID}, orEmpty{&s.Buyer.Name}, orEmpty{&s.OrderReference}, orEmpty{&s.Currency}, orEmpty{&s.DueDate},
-		&t.Lines.NullDecimal, &t.Allowances.NullDecimal, &t.Charges.NullDecimal, &t.TaxExclusive.NullDecimal, &t.Tax.NullDecimal, &t.TaxInclusive.NullDecimal, &t.Prepaid.NullDecimal, &t.Rounding.NullDecimal, &t.Payable.NullDecimal,
+		&t.Lines, &t.Allowances, &t.Charges, &t.TaxExclusive, &t.Tax, &t.TaxInclusive, &t.Prepaid, &t.Rounding, &t.Payable,
 		&s.LineCount, &s.PackageCount, &s.MessageID, &s.Epoch, &s.MessageSHA256, &s.MessageReference, &s.MessageIndex,
 		&s.ReceivedAt, orEmpty{&s.PurgeOn}}, more...)...)
 	s.Live = s.State == StateLive && s.SupersededBy == nil && s.CancelledBy == nil && !s.Test
@@ -206,8 +206,8 @@ order by line`, partner, id)
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Line, err error) {
 		var rest []byte
 		err = row.Scan(orEmpty{&l.No}, orEmpty{&l.SubOf}, &l.Package, orEmpty{&l.GTIN}, orEmpty{&l.SupplierItem}, orEmpty{&l.BuyerItem}, orEmpty{&l.Description},
-			&l.Quantity.NullDecimal, orEmpty{&l.Unit}, &l.Ordered.NullDecimal, &l.Price.NullDecimal,
-			&l.PriceBasis.NullDecimal, orEmpty{&l.PriceUnit}, &l.NetAmount.NullDecimal, orEmpty{&l.TaxCategory}, &l.TaxRate.NullDecimal,
+			&l.Quantity, orEmpty{&l.Unit}, &l.Ordered, &l.Price,
+			&l.PriceBasis, orEmpty{&l.PriceUnit}, &l.NetAmount, orEmpty{&l.TaxCategory}, &l.TaxRate,
 			orEmpty{&l.OrderReference}, orEmpty{&l.OrderLine}, orEmpty{&l.Batch}, orEmpty{&l.BestBefore}, &rest)
 		if err == nil && rest != nil {
 			err = json.Unmarshal(rest, &l.Detail)
@@ -228,8 +228,8 @@ order by package`, partner, id)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Package, err error) {
 		var rest []byte
-		err = row.Scan(&p.Parent, orEmpty{&p.HierarchyID}, orEmpty{&p.HierarchyParent}, orEmpty{&p.Level}, orEmpty{&p.Type}, &p.Quantity.NullDecimal,
-			orEmpty{&p.SSCC}, &p.SSCCValid, orEmpty{&p.Marks}, &p.GrossWeight.NullDecimal, orEmpty{&p.WeightUnit}, &rest)
+		err = row.Scan(&p.Parent, orEmpty{&p.HierarchyID}, orEmpty{&p.HierarchyParent}, orEmpty{&p.Level}, orEmpty{&p.Type}, &p.Quantity,
+			orEmpty{&p.SSCC}, &p.SSCCValid, orEmpty{&p.Marks}, &p.GrossWeight, orEmpty{&p.WeightUnit}, &rest)
 		if err == nil && rest != nil {
 			err = json.Unmarshal(rest, &p.Detail)
 		}

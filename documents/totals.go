@@ -1,10 +1,6 @@
 package documents
 
-import (
-	"github.com/shopspring/decimal"
-
-	"github.com/edigw/edigw/edi"
-)
+import "github.com/edigw/edigw/edi"
 
 // totalKind is one amount of BG-22.
 type totalKind int
@@ -125,18 +121,10 @@ func (m *invoic) setTotals() {
 	}
 }
 
-// tolerance is how far sums may miss what the document says without a finding:
-// five cents, and half a cent for every line where amounts were rounded by line.
-var (
-	tolerance = decimal.New(5, -2)
-	one       = decimal.New(1, 0)
-)
-
-func (m *invoic) tolerance(roundings int) decimal.Decimal {
-	if roundings <= 10 {
-		return tolerance
-	}
-	return decimal.New(int64(roundings)*5, -3)
+// Sums may miss what the document says by five cents without a finding, and by
+// half a cent for every amount that was rounded where those are more than ten.
+func tolerance(roundings int) Number {
+	return Number{small: int64(max(roundings, 10)) * 5, scale: 3, valid: true}
 }
 
 // checkTotals compares the totals with each other and with the lines (BR-CO-10 to
@@ -145,44 +133,44 @@ func (m *invoic) tolerance(roundings int) decimal.Decimal {
 func (m *invoic) checkTotals() {
 	d := m.doc
 	t := d.Totals
-	if sum, other, ok := sumLines(d.Lines); ok && t.Lines.Valid {
-		within := m.tolerance(len(d.Lines))
-		if !near(sum, t.Lines.Decimal, within) && !near(other, t.Lines.Decimal, within) {
-			m.warn("line-total", m.totals[totalLines].at, "the lines add up to %s, MOA 79 says %s", number(sum), t.Lines)
+	if all, own, ok := sumLines(d.Lines); ok && t.Lines.Valid() {
+		within := tolerance(len(d.Lines))
+		if !near(all, t.Lines, within) && !near(own, t.Lines, within) {
+			m.warn("line-total", m.totals[totalLines].at, "the lines add up to %s, MOA 79 says %s", all, t.Lines)
 		}
 	}
 	exclusive, derived := t.TaxExclusive, m.exclusive()
-	if exclusive.Valid && derived.Valid && !near(exclusive.Decimal, derived.Decimal, m.tolerance(0)) {
+	if exclusive.Valid() && derived.Valid() && !near(exclusive, derived, tolerance(0)) {
 		m.warn("tax-exclusive-total", m.totals[totalTaxExclusive].at, "lines, allowances and charges give %s without tax, the document says %s", derived, exclusive)
 	}
-	if !exclusive.Valid {
+	if !exclusive.Valid() {
 		exclusive = derived
 	}
-	taxes, rates := decimal.Zero, 0
+	var taxes Number
+	rates := 0
 	for i := range m.invoice.Taxes {
 		x := &m.invoice.Taxes[i]
-		if x.Amount.Valid {
-			taxes = taxes.Add(x.Amount.Decimal)
+		if x.Amount.Valid() {
+			taxes = taxes.plus(x.Amount)
 			rates++
 		}
 		m.checkTax(x, m.taxAt[i])
 	}
 	tax := t.Tax
-	if tax.Valid && rates > 0 && !near(tax.Decimal, taxes, m.tolerance(rates)) {
-		m.warn("tax-total", m.totals[totalTax].at, "the taxes add up to %s, the document says %s", number(taxes), tax)
+	if tax.Valid() && rates > 0 && !near(tax, taxes, tolerance(rates)) {
+		m.warn("tax-total", m.totals[totalTax].at, "the taxes add up to %s, the document says %s", taxes, tax)
 	}
-	if !tax.Valid && rates > 0 {
-		tax = number(taxes)
+	if !tax.Valid() {
+		tax = taxes
 	}
-	if t.TaxInclusive.Valid && exclusive.Valid && tax.Valid {
-		if sum := exclusive.Decimal.Add(tax.Decimal); !near(sum, t.TaxInclusive.Decimal, m.tolerance(rates)) {
-			m.warn("tax-inclusive-total", m.totals[totalTaxInclusive].at, "%s and %s tax are %s, the document says %s", exclusive, tax, number(sum), t.TaxInclusive)
+	if t.TaxInclusive.Valid() && exclusive.Valid() && tax.Valid() {
+		if sum := exclusive.plus(tax); !near(sum, t.TaxInclusive, tolerance(rates)) {
+			m.warn("tax-inclusive-total", m.totals[totalTaxInclusive].at, "%s and %s tax are %s, the document says %s", exclusive, tax, sum, t.TaxInclusive)
 		}
 	}
-	if t.Payable.Valid && t.TaxInclusive.Valid {
-		due := t.TaxInclusive.Decimal.Sub(t.Prepaid.Decimal).Add(t.Rounding.Decimal)
-		if !near(due, t.Payable.Decimal, m.tolerance(0)) {
-			m.warn("payable-total", m.totals[totalPayable].at, "%s is due by the other totals, the document says %s", number(due), t.Payable)
+	if t.Payable.Valid() && t.TaxInclusive.Valid() {
+		if due := t.TaxInclusive.minus(t.Prepaid).plus(t.Rounding); !near(due, t.Payable, tolerance(0)) {
+			m.warn("payable-total", m.totals[totalPayable].at, "%s is due by the other totals, the document says %s", due, t.Payable)
 		}
 	}
 	m.checkSign()
@@ -192,28 +180,28 @@ func (m *invoic) checkTotals() {
 // the document says them.
 func (m *invoic) exclusive() Number {
 	t := m.doc.Totals
-	if !t.Lines.Valid {
+	if !t.Lines.Valid() {
 		return Number{}
 	}
-	sum := t.Lines.Decimal
+	sum := t.Lines
 	switch net := m.amount("131"); {
-	case t.Allowances.Valid || t.Charges.Valid:
-		return number(sum.Sub(t.Allowances.Decimal).Add(t.Charges.Decimal))
-	case net.Valid:
-		return number(sum.Add(net.Decimal))
+	case t.Allowances.Valid() || t.Charges.Valid():
+		return sum.minus(t.Allowances).plus(t.Charges)
+	case net.Valid():
+		return sum.plus(net)
 	}
 	for i := range m.invoice.AllowanceCharges {
 		a := &m.invoice.AllowanceCharges[i]
 		switch {
-		case !a.Amount.Valid:
+		case !a.Amount.Valid():
 			return Number{} // a percentage of something: not ours to compute
 		case a.Charge:
-			sum = sum.Add(a.Amount.Decimal)
+			sum = sum.plus(a.Amount)
 		default:
-			sum = sum.Sub(a.Amount.Decimal)
+			sum = sum.minus(a.Amount)
 		}
 	}
-	return number(sum)
+	return sum
 }
 
 // amount gives an amount of the summary that has no column.
@@ -228,24 +216,23 @@ func (m *invoic) amount(qualifier string) Number {
 
 // checkTax compares tax with basis and rate, where all three were sent.
 func (m *invoic) checkTax(x *Tax, at edi.Location) {
-	if !x.Basis.Valid || !x.Amount.Valid || !x.Rate.Valid {
+	if !x.Basis.Valid() || !x.Amount.Valid() || !x.Rate.Valid() {
 		return
 	}
-	due := x.Basis.Decimal.Mul(x.Rate.Decimal).Shift(-2)
-	if !near(due, x.Amount.Decimal, m.tolerance(len(m.doc.Lines))) {
-		m.warn("tax-amount", at, "%s %% of %s is %s, the document says %s", x.Rate, x.Basis, number(due.Round(2)), x.Amount)
+	due := x.Basis.times(x.Rate).times(Number{small: 1, scale: 2, valid: true})
+	if !near(due, x.Amount, tolerance(len(m.doc.Lines))) {
+		m.warn("tax-amount", at, "%s %% of %s is %s, the document says %s", x.Rate, x.Basis, NumberOf(due.Decimal().Round(2)), x.Amount)
 	}
 }
 
 // checkSign notes totals whose sign contradicts the type: a credit note carries
 // positive amounts, and nothing is flipped.
 func (m *invoic) checkSign() {
-	kind := totalPayable
-	if !m.totals[kind].Amount.Amount.Valid {
-		kind = totalTaxInclusive
+	t := &m.totals[totalPayable]
+	if !t.Amount.Amount.Valid() {
+		t = &m.totals[totalTaxInclusive]
 	}
-	t := &m.totals[kind]
-	if !t.Amount.Amount.Valid || !t.Amount.Amount.Decimal.IsNegative() {
+	if t.Amount.Amount.Sign() >= 0 {
 		return
 	}
 	if m.doc.TypeCode == "381" || m.doc.TypeCode == "396" {
@@ -257,29 +244,21 @@ func (m *invoic) checkSign() {
 
 // sumLines adds the net amounts: of all lines, and of those that detail no other.
 // ok is false where a line has none.
-func sumLines(lines []Line) (all, own decimal.Decimal, ok bool) {
+func sumLines(lines []Line) (all, own Number, ok bool) {
 	for i := range lines {
 		l := &lines[i]
-		if !l.NetAmount.Valid {
+		if !l.NetAmount.Valid() {
 			if l.SubOf == "" {
 				return all, own, false
 			}
 			continue
 		}
-		all = all.Add(l.NetAmount.Decimal)
+		all = all.plus(l.NetAmount)
 		if l.SubOf == "" {
-			own = own.Add(l.NetAmount.Decimal)
+			own = own.plus(l.NetAmount)
 		}
 	}
 	return all, own, len(lines) > 0
-}
-
-// near reports whether a and b differ by no more than within.
-func near(a, b, within decimal.Decimal) bool {
-	if a.Equal(b) {
-		return true
-	}
-	return a.Sub(b).Abs().LessThanOrEqual(within)
 }
 
 // closeLine compares a line's net amount with quantity, price, allowances and
@@ -287,56 +266,33 @@ func near(a, b, within decimal.Decimal) bool {
 func (m *invoic) closeLine() {
 	l := m.line
 	m.line = nil
-	if l == nil || m.price == 0 || !l.NetAmount.Valid || !l.Quantity.Valid || !l.Price.Valid {
+	if l == nil || m.price == 0 || !l.NetAmount.Valid() || !l.Quantity.Valid() || !l.Price.Valid() {
 		return
 	}
-	if product(l.Quantity, l.Price, l.NetAmount) && (!l.PriceBasis.Valid || l.PriceBasis.Decimal.Equal(one)) {
-		return
-	}
-	due := l.Quantity.Decimal.Mul(l.Price.Decimal)
-	if l.PriceBasis.Valid && !l.PriceBasis.Decimal.IsZero() {
-		due = due.DivRound(l.PriceBasis.Decimal, 6)
+	// Both sides times the price basis, so that nothing is divided.
+	due, net, within := l.Quantity.times(l.Price), l.NetAmount, tolerance(0)
+	basis := l.PriceBasis
+	if basis.Sign() > 0 {
+		net, within = net.times(basis), within.times(basis)
+	} else {
+		basis = Number{small: 1, valid: true}
 	}
 	gross := due
 	if l.Detail != nil {
 		for i := range l.Detail.AllowanceCharges {
 			a := &l.Detail.AllowanceCharges[i]
 			if a.Charge {
-				due = due.Add(a.Amount.Decimal)
+				due = due.plus(a.Amount.times(basis))
 			} else {
-				due = due.Sub(a.Amount.Decimal)
+				due = due.minus(a.Amount.times(basis))
 			}
 		}
 	}
-	within := m.tolerance(0)
 	// QUIRK: a net price often holds the line's allowances already.
-	if near(due, l.NetAmount.Decimal, within) || near(gross, l.NetAmount.Decimal, within) {
+	if near(due, net, within) || near(gross, net, within) {
 		return
 	}
 	at := m.body.Segments[m.lineSegment].Location(0, 0)
-	m.warn("line-amount", at, "line %s: quantity %s at %s gives %s, MOA 203 says %s", l.No, l.Quantity, l.Price, number(due.Round(2)), l.NetAmount)
-}
-
-// product reports whether a × b is c exactly, without allocating, for the small
-// numbers that lines hold; false says nothing.
-func product(a, b, c Number) bool {
-	if a.Decimal.NumDigits() > 9 || b.Decimal.NumDigits() > 9 || c.Decimal.NumDigits() > 9 {
-		return false
-	}
-	x := a.Decimal.CoefficientInt64() * b.Decimal.CoefficientInt64()
-	y := c.Decimal.CoefficientInt64()
-	shift := a.Decimal.Exponent() + b.Decimal.Exponent() - c.Decimal.Exponent()
-	for ; shift < 0; shift++ { // c has fewer decimals
-		if y > 1<<58 || y < -1<<58 {
-			return false
-		}
-		y *= 10
-	}
-	for ; shift > 0; shift-- {
-		if x > 1<<58 || x < -1<<58 {
-			return false
-		}
-		x *= 10
-	}
-	return x == y
+	m.warn("line-amount", at, "line %s: quantity %s at %s gives %s, MOA 203 says %s", l.No, l.Quantity, l.Price,
+		NumberOf(due.Decimal().DivRound(basis.Decimal(), 2)), l.NetAmount)
 }
