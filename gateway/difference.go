@@ -52,21 +52,26 @@ func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
 	if err != nil {
 		return err
 	}
+	p.compared, err = g.difference(before, original.SHA256, p)
+	return err
+}
+
+// difference says what p changes against the original's bytes.
+func (g *Gateway) difference(before []byte, sha [32]byte, p *part) (*comparison, error) {
 	a, err := g.side(edi.Bytes(before), p.read, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	after, err := p.whole()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := g.side(edi.Bytes(after), p.read, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d := compare.Diff(a, b, compare.Names{})
-	c.class, c.severity, c.words = d.Class, d.Severity, d.Words()
-	return nil
+	return &comparison{with: sha, class: d.Class, severity: d.Severity, words: d.Words()}, nil
 }
 
 // side parses one side of a comparison.
@@ -112,7 +117,10 @@ func (g *Gateway) decideDrift(pl *plan, r *result) error {
 		c = &comparison{class: compare.OriginalPurged, severity: compare.Medium,
 			words: "dated " + p.ic.Date + ", before the dedup window: it may have been processed when it was new"}
 	case c == nil || r.key.Current().SHA256 != c.with:
-		return errStartAgain
+		var err error
+		if c, err = g.compareWithin(pl.in, r); err != nil {
+			return err
+		}
 	}
 	v := g.newVariant(pl, r)
 	v.State, v.ViaPurge = dedup.Quarantined, purged
@@ -120,6 +128,27 @@ func (g *Gateway) decideDrift(pl *plan, r *result) error {
 	v.AlertID = r.drift.alert.ID
 	g.answerAfresh(pl, r, tellDrift(p.owner.Policy.OnDrift))
 	return nil
+}
+
+// compareWithin compares with an earlier interchange of the same delivery, which
+// became the key's current one just now. Anything else means that the key
+// changed since it was prepared for.
+func (g *Gateway) compareWithin(in *intake, r *result) (*comparison, error) {
+	original := r.key.Current()
+	if original.DeliveryID != in.id || max(r.p.ic.Length, original.Length) > compareLimit {
+		return nil, errStartAgain
+	}
+	for _, p := range in.parts {
+		if p.key != r.p.key || p.ic.PayloadSHA256 != original.SHA256 {
+			continue
+		}
+		before, err := p.whole()
+		if err != nil {
+			return nil, err
+		}
+		return g.difference(before, original.SHA256, r.p)
+	}
+	return nil, errStartAgain
 }
 
 // openDrift opens an alert, or adds a further digest to the one that waits for a

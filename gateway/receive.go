@@ -99,9 +99,12 @@ func (g *Gateway) commit(ctx context.Context, in *intake) (*Receipt, error) {
 		return nil, err
 	}
 	if err := g.write(ctx, s, pl, r); err != nil {
-		return nil, err
+		return nil, g.blame(ctx, in, pl, s.failed(err))
 	}
-	return r, s.commit(ctx)
+	if err := s.commit(ctx); err != nil {
+		return r, g.blame(ctx, in, pl, s.failed(err))
+	}
+	return r, nil
 }
 
 // claim inserts every new key of the delivery in one sorted statement and, where

@@ -69,8 +69,10 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 	later := &journal.Batch{Pool: pool, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Also: gateway.LastDeliveries}
 	r.Gateway = &gateway.Gateway{
 		Pool: pool, Formats: []gateway.Format{edifactFormat()}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Sender:         r.sender,
-		MaySpeakFor:    func(by, owner *partners.Partner) bool { return by.ID == owner.ID || slices.Contains(by.SpeaksFor, owner.ID) },
+		Sender: r.sender,
+		MaySpeakFor: func(by, owner *partners.Partner) bool {
+			return by.ID == owner.ID || slices.Contains(by.SpeaksFor, owner.ID)
+		},
 		IsOurs:         func(_ string, p edi.Party) bool { return strings.HasPrefix(p.ID, "95200020000") },
 		ConfigRevision: func() int32 { return r.conf },
 		Numbers:        &journal.Numbers{Pool: pool}, Later: later,

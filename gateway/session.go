@@ -95,8 +95,20 @@ func (s *session) commit(ctx context.Context) error {
 	return nil
 }
 
+// failed rolls back after an error, so that its locks are gone before another
+// transaction looks for the cause.
+func (s *session) failed(err error) error {
+	s.rollback()
+	return err
+}
+
 // end gives the connection back, rolling back what was not committed.
 func (s *session) end() {
+	s.rollback()
+	s.conn.Release()
+}
+
+func (s *session) rollback() {
 	if s.open && !s.conn.Conn().IsClosed() {
 		ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 		defer cancel()
@@ -104,7 +116,7 @@ func (s *session) end() {
 			_ = s.conn.Conn().Close(ctx) // the server rolls back what loses its connection
 		}
 	}
-	s.conn.Release()
+	s.open = false
 }
 
 // notices remembers connections on which a COMMIT warned: the wait for a

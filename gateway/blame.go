@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/edi"
+)
+
+// blame finds the messages whose documents the database refuses, after a
+// transaction failed on one: each half in a savepoint of its own until single
+// messages are left, all of it rolled back. They are judged refused (SQLSTATE
+// 22xxx and 23xxx: their content) or dead, and the delivery starts again. The
+// happy path pays nothing for it.
+func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error) error {
+	if errors.Is(failed, errUnknownCommit) || isPassing(failed) || !pl.documentsRetained() {
+		return failed
+	}
+	s, err := g.begin(ctx)
+	if err != nil {
+		return failed
+	}
+	defer s.end()
+	found := 0
+	var try func(r *result, posts []post) error
+	try = func(r *result, posts []post) error {
+		s.batch.Queue("savepoint document")
+		rows := make([]documents.Row, len(posts))
+		for i, p := range posts {
+			rows[i] = documents.Row{Document: r.p.docs[p.i], State: documents.StateLive, MessageID: r.key.ID,
+				MessageSHA256: r.variant.Messages[p.i].SHA256, MessageReference: r.p.ic.MessageReference(p.i), MessageIndex: p.i}
+		}
+		if err := documents.Queue(s.batch, r.p.owner.ID, rows); err != nil {
+			return err
+		}
+		s.batch.Queue("release savepoint document")
+		err := s.flush(ctx)
+		if err == nil {
+			return nil
+		}
+		if isPassing(err) {
+			return err
+		}
+		if _, rerr := s.conn.Exec(ctx, "rollback to savepoint document"); rerr != nil {
+			return rerr
+		}
+		if len(posts) > 1 {
+			if err := try(r, posts[:len(posts)/2]); err != nil {
+				return err
+			}
+			return try(r, posts[len(posts)/2:])
+		}
+		found++
+		g.condemn(r.p, posts[0].i, err)
+		return nil
+	}
+	for _, r := range pl.results {
+		if len(r.posts) == 0 {
+			continue
+		}
+		if err := try(r, r.posts); err != nil {
+			return failed
+		}
+	}
+	if found == 0 {
+		return failed
+	}
+	return fmt.Errorf("%w: %d documents could not be stored", errStartAgain, found)
+}
+
+func (pl *plan) documentsRetained() bool {
+	for _, r := range pl.results {
+		if len(r.posts) > 0 && !r.p.retained {
+			return false
+		}
+	}
+	return true
+}
+
+// condemn judges message i by what the database said of its document.
+func (g *Gateway) condemn(p *part, i int, err error) {
+	at := edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}
+	g.Log.Error("a document could not be stored", "partner", p.owner.ID, "message_id", p.key.ID, "message", p.ic.Messages[i].Reference, "err", err)
+	if isTheirs(err) {
+		p.judged[i] = p.refuse(i, &edi.Error{Code: "not-storable", Standard: "18", Severity: edi.SeverityError,
+			Text: "A value of this message is outside of what can be stored.", Location: at})
+		return
+	}
+	p.judged[i] = judgement{fate: dedup.DeadMsg}
+	p.remember(i, []*edi.Error{{Code: "not-processed", Severity: edi.SeverityNote, Text: "The message was kept; processing it failed on our side.", Location: at}})
+}

@@ -1,0 +1,81 @@
+package gateway_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/gateway"
+)
+
+var update = flag.Bool("update", false, "write generated documentation")
+
+// outcomesDoc is the prose of the table that Receive executes.
+func outcomesDoc() string {
+	var b strings.Builder
+	b.WriteString(outcomesHead)
+	b.WriteString("\n## An interchange: digest D arrives under key K\n\nThe first row that fits is taken. Only row I2 may be answered from an unlocked read.\n\n| row | found | verdict | effect | answer |\n|---|---|---|---|---|\n")
+	for _, r := range gateway.Interchanges {
+		verdict := string(r.Verdict)
+		if r.Effect == gateway.Redo {
+			verdict = "retry (a dead message among them), else re-evaluation"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Name, r.Found, verdict, r.Then, r.Answer)
+	}
+	b.WriteString("\n## A delivery: transport id T arrives with digest D\n\nT keeps every digest it carried. A delivery that has neither a transport id nor an interchange key is keyed by the digest of its payload.\n\n| row | found | then |\n|---|---|---|\n")
+	for _, r := range gateway.Transports {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Name, r.Found, r.Text)
+	}
+	b.WriteString("\n## What the partner is told\n\nA repeat over plain HTTP answers 200 where the stored answer is 201, else the stored status, with the identical body.\n\n| outcome | HTTP | problem | AS2 disposition | AS4 | CONTRL action |\n|---|---|---|---|---|---|\n")
+	for _, a := range gateway.Answers {
+		as2, as4, action := "processed", "receipt", "none"
+		if a.AS2 != "" {
+			as2 = "processed/" + a.AS2
+		} else if a.HTTP == 503 {
+			as2 = "503, no MDN"
+		}
+		if a.AS4 != "" {
+			as4 = a.AS4
+		}
+		if a.Action != 0 {
+			action = fmt.Sprint(int(a.Action))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", a.Word, a.HTTP, a.Problem, as2, as4, action)
+	}
+	return b.String()
+}
+
+const outcomesHead = `# Outcomes: what every delivery does, and what it is told
+
+Generated from the tables in package gateway that the program executes: change
+those, then run ` + "`go test ./gateway -run TestOutcomesDoc -update`" + `.
+
+- **Message** (UNH…UNT), known inside its interchange by the SHA-256 of its bytes: posted, absorbed (the same bytes or the same document were posted before), held (the document is known with other content), refused (the sender's fault), dead (our handler failed on it), pending.
+- **Variant**: one digest under one interchange key: received, accepted, partly, rejected, dead; beside them quarantined (drift, undecided), refused (drift, decided against), superseded and imported.
+- **Key**: partner and message id. Neither state nor time of receipt enters it. Re-use of a number begins a new epoch.
+- **Standing** under a key is every message of the current epoch, in a variant not superseded, that is posted, absorbed, held, pending, or dead and acknowledged positively. D **fits** if every standing message stands in D byte for byte.
+
+What was posted, absorbed or held under a key in any epoch is absorbed, never posted again.
+With ` + "`acceptance: interchange`" + ` (the default) one refused or dead message means that nothing is posted; with ` + "`acceptance: message`" + ` the sound ones are.
+`
+
+func TestOutcomesDoc(t *testing.T) {
+	const path = "../docs/reference/outcomes.md"
+	want := outcomesDoc()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, string(got)); d != "" {
+		t.Errorf("docs/reference/outcomes.md is not what the tables say; run with -update (-tables +document):\n%s", d)
+	}
+}
