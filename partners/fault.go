@@ -7,11 +7,11 @@ import (
 
 // Fault is one thing wrong in a configuration: where, what, and what is allowed.
 type Fault struct {
-	File   string // as given to Read; empty where no file is known
-	Line   int    // from 1; 0 where no place is known
-	Column int    // from 1, in characters
-	Key    string // retention.dedup_window, identifiers[2].id
-	Text   string // one sentence
+	File   string `json:"file,omitempty"`   // as given to Read; empty where no file is known
+	Line   int    `json:"line,omitempty"`   // from 1; 0 where no place is known
+	Column int    `json:"column,omitempty"` // from 1, in characters
+	Key    string `json:"key,omitempty"`    // retention.dedup_window, identifiers[2].id
+	Text   string `json:"text"`             // one sentence
 }
 
 // String gives "acme.yaml:12:3: retention.dedup_window: must be …".

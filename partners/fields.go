@@ -21,8 +21,6 @@ var shortName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
 // messageType is UNH 0065 or ST01, or "files".
 var messageType = regexp.MustCompile(`^([A-Z0-9]{1,6}|files)$`)
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func (d *document) organisation(body ast.Node) *OrganisationSpec {
 	s := &OrganisationSpec{}
 	seen := d.mapping(body, "",

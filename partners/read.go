@@ -12,8 +12,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxText bounds one configuration file; ten thousand partners need 8 MB.
-const maxText = 16 << 20
+// maxText bounds one configuration file; a thousand partners need 2 MB.
+const maxText = 4 << 20
+
+// maxDocument bounds one document, since the YAML parser takes time that grows
+// with the square of the length of hostile texts: seconds for this many bytes. A
+// partner with a thousand identifiers needs 40 KB, and milliseconds.
+const maxDocument = 64 << 10
 
 // maxNesting bounds brackets in brackets: the YAML parser recurses, and a
 // configuration has three levels.
@@ -97,8 +102,15 @@ type document struct {
 
 // read gives nil where the document is empty, or has faults.
 func (d *document) read(text []byte) *Spec {
-	if nesting(text) > maxNesting {
-		d.faults = append(d.faults, Fault{File: d.file, Line: d.before + 1, Column: 1, Text: "brackets are nested too deep"})
+	at := Fault{File: d.file, Line: d.before + 1, Column: 1}
+	switch {
+	case len(text) > maxDocument:
+		at.Text = fmt.Sprintf("a document has at most %d bytes", maxDocument)
+		d.faults = append(d.faults, at)
+		return nil
+	case nesting(text) > maxNesting:
+		at.Text = "brackets are nested too deep"
+		d.faults = append(d.faults, at)
 		return nil
 	}
 	file, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
@@ -114,7 +126,8 @@ func (d *document) read(text []byte) *Spec {
 	}
 	if body == nil {
 		if !blank(text) {
-			d.faults = append(d.faults, Fault{File: d.file, Line: d.before + 1, Column: 1, Text: "is no YAML mapping: begin with `kind: Partner`"})
+			at.Text = "is no YAML mapping: begin with `kind: Partner`"
+			d.faults = append(d.faults, at)
 		}
 		return nil
 	}

@@ -202,16 +202,28 @@ func TestReadFaults(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("brackets without end do not exhaust us", func(t *testing.T) {
-		for _, hostile := range []string{strings.Repeat("[", 1<<20), strings.Repeat("- ", 1<<20), "a: " + strings.Repeat("{a: ", 1<<18)} {
-			if _, err := reader.Read("deep.yaml", []byte(hostile)); err == nil {
-				t.Errorf("%.10q… was read", hostile)
+	t.Run("hostile texts are refused before they are parsed", func(t *testing.T) {
+		for text, want := range map[string]string{
+			strings.Repeat("[", 60_000):                 "x.yaml:1:1: brackets are nested too deep",
+			strings.Repeat("- ", 30_000):                "x.yaml:1:1: brackets are nested too deep",
+			"---\na: " + strings.Repeat("{a: ", 15_000): "x.yaml:1:1: brackets are nested too deep",
+			"a: 1\n---\n" + strings.Repeat("a", 64<<10): "x.yaml:2:1: a document has at most 65536 bytes",
+			strings.Repeat("#\n", 2<<20+1):              "x.yaml: a configuration file has at most 4194304 bytes; split it",
+		} {
+			_, err := reader.Read("x.yaml", []byte(text))
+			if err == nil || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%.20q…: got %.100v", text, err)
 			}
 		}
 	})
-	t.Run("a file beyond bounds is not parsed", func(t *testing.T) {
-		if _, err := reader.Read("big.yaml", make([]byte, 16<<20+1)); err == nil {
-			t.Error("it was read")
+	t.Run("a thousand identifiers are no hostile text", func(t *testing.T) {
+		var text strings.Builder
+		text.WriteString("kind: Partner\nid: a\norganisation: n\nidentifiers:\n")
+		for i := range 1000 {
+			fmt.Fprintf(&text, "  - {qualifier: \"14\", id: \"5412345%06d\"}\n", i)
+		}
+		if got := specs(t, "many.yaml", text.String()); len(got[0].Partner.Identifiers) != 1000 {
+			t.Errorf("got %d", len(got[0].Partner.Identifiers))
 		}
 	})
 }

@@ -2,14 +2,15 @@ package partners
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
 
-// field is one key of a mapping and what reads its value. at is where the value
-// stands, path its name in faults.
+// field is one key of a mapping and what reads its value; path is the value's
+// name in faults.
 type field struct {
 	key  string
 	read func(value ast.Node, path string)
@@ -79,7 +80,7 @@ func (d *document) sequence(n ast.Node, path string, each func(item ast.Node, pa
 		return
 	}
 	for i, item := range s.Values {
-		each(item, path+"["+itoa(i+1)+"]")
+		each(item, path+"["+strconv.Itoa(i+1)+"]")
 	}
 }
 
