@@ -27,25 +27,25 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 	found := 0
 	var try func(r *result, posts []post) error
 	try = func(r *result, posts []post) error {
-		s.batch.Queue("savepoint document")
 		rows := make([]documents.Row, len(posts))
 		for i, p := range posts {
 			rows[i] = documents.Row{Document: r.p.docs[p.i], State: documents.StateLive, MessageID: r.key.ID,
 				MessageSHA256: r.variant.Messages[p.i].SHA256, MessageReference: r.p.ic.MessageReference(p.i), MessageIndex: p.i}
 		}
-		if err := documents.Queue(s.batch, r.p.owner.ID, rows); err != nil {
-			return err
-		}
-		s.batch.Queue("release savepoint document")
-		err := s.flush(ctx)
+		s.batch.Queue("savepoint document")
+		err := documents.Queue(s.batch, r.p.owner.ID, rows)
 		if err == nil {
-			return nil
-		}
-		if isPassing(err) {
-			return err
-		}
-		if _, rerr := s.conn.Exec(ctx, "rollback to savepoint document"); rerr != nil {
-			return rerr
+			s.batch.Queue("release savepoint document")
+			err = s.flush(ctx)
+			if err == nil {
+				return nil
+			}
+			if isPassing(err) {
+				return err
+			}
+			if _, rerr := s.conn.Exec(ctx, "rollback to savepoint document"); rerr != nil {
+				return rerr
+			}
 		}
 		if len(posts) > 1 {
 			if err := try(r, posts[:len(posts)/2]); err != nil {

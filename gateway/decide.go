@@ -253,8 +253,11 @@ func (g *Gateway) answerAfresh(pl *plan, r *result, a Answer) {
 // about it has changed since.
 func (g *Gateway) decideUnkeyed(pl *plan, r *result, known bool) error {
 	r.verdict, r.answer = First, ToldUnreadable
-	if r.p.reject != nil {
+	switch {
+	case r.p.reject != nil:
 		r.answer = r.p.reject.Answer
+	case r.p.fault.Code == "empty":
+		r.answer = ToldEmpty
 	}
 	if known {
 		r.verdict, r.stored = Duplicate, true

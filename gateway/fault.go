@@ -1,13 +1,20 @@
 package gateway
 
 import (
+	"context"
 	"errors"
+	"io"
+	"net"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const rollbackTimeout = 5 * time.Second
+const (
+	rollbackTimeout = 5 * time.Second
+	acquireTimeout  = 10 * time.Second // for a connection; then the partner is told to come again
+)
 
 var (
 	// errStartAgain: what was read without a lock has changed; the delivery is
@@ -36,8 +43,24 @@ func isTheirs(err error) bool {
 	return len(s) == 5 && (s[:2] == "22" || s[:2] == "23")
 }
 
-// isPassing: ours, and gone when the partner sends again.
+// isPassing: ours, and gone when the partner sends again: the connection, a
+// deadlock or serialization failure, resources, a lock other than the key's, a
+// shutdown or a cancelled statement.
 func isPassing(err error) bool {
-	s := sqlState(err)
-	return s == "" || s == "40001" || s == "40P01" || s[:2] == "53" || s == "55P03" || s[:3] == "57P" || s[:2] == "08" || s == "57014" || s[:2] == "58" || s[:2] == "XX"
+	switch s := sqlState(err); {
+	case s == "":
+		return lostConnection(err)
+	case s == "40001" || s == "40P01" || s == "55P03" || s == "57014":
+		return true
+	default:
+		return s[:2] == "08" || s[:2] == "53" || s[:2] == "58" || s[:2] == "XX" || s[:3] == "57P"
+	}
+}
+
+func lostConnection(err error) bool {
+	var network net.Error
+	var connect *pgconn.ConnectError
+	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -130,8 +130,15 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 			stray = append(stray, p.fault)
 			continue
 		}
+		if len(in.parts) == maxInterchanges {
+			return nil, &Rejection{ToldUnreadable, "too-many-interchanges",
+				fmt.Sprintf("The payload holds more than %d interchanges; send it in several.", maxInterchanges)}
+		}
 		in.parts = append(in.parts, p)
 		g.keyOf(in, p)
+	}
+	if len(in.parts)+len(stray) == 0 {
+		stray = append(stray, &edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "The payload is empty."})
 	}
 	if err := in.around(stray); err != nil {
 		return nil, err
@@ -148,6 +155,10 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	}
 	return in, nil
 }
+
+// maxInterchanges bounds the interchanges of one delivery: each is a key, a lock
+// and a part of the receipt.
+const maxInterchanges = 10_000
 
 // textBefore is the code of text that stands around interchanges.
 const textBefore = "text-before-interchange"

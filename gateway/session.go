@@ -23,7 +23,9 @@ type session struct {
 }
 
 func (g *Gateway) begin(ctx context.Context) (*session, error) {
-	conn, err := g.Pool.Acquire(ctx)
+	wait, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
+	conn, err := g.Pool.Acquire(wait)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
