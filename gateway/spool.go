@@ -123,7 +123,7 @@ func (in *Spooled) spoolRest(head []byte, r io.Reader, limit int64) (err error) 
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close())
+			_ = f.Close() // it has no name: what was written is gone with it
 		}
 	}()
 	hash := sha256.New()

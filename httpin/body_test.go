@@ -269,6 +269,16 @@ func TestUnreadBody(t *testing.T) {
 		}
 	})
 
+	t.Run("who is still sending hears the answer before the connection ends", func(t *testing.T) {
+		in := serve(t, nil)
+		for range 4 {
+			a := in.post(t, "acme", zeros(8<<20), "Authorization", "")
+			if a.Status != 401 {
+				t.Fatalf("got %d", a.Status)
+			}
+		}
+	})
+
 	t.Run("a stranger's small body leaves the connection usable", func(t *testing.T) {
 		w := serve(t, nil).dial(t)
 		for range 2 {

@@ -72,6 +72,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner, Remote: remote(r)}
 
 	d, err := h.open(w, r)
+	unread := d.spooled == nil && r.ContentLength != 0
 	if d.partner != nil {
 		line.Partner, line.MessageID = d.partner.ID, d.key
 	}
@@ -82,7 +83,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		line.Status, line.Lost = acknowledge(w, line.Receipt)
 	} else {
-		line.Status, line.Lost = refuse(w, r, err, d.spooled == nil && r.ContentLength != 0)
+		line.Status, line.Lost = refuse(w, r, err, unread)
 		line.Reason, line.Err = reasonOf(err)
 		line.Claimed = h.claimed(r, d.partner)
 	}
@@ -92,6 +93,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line.Took = time.Since(start)
 	h.Metrics.Count(line, h.now())
 	line.Write(r.Context(), h.log())
+	if unread {
+		linger(w, r)
+	}
 }
 
 func (h *Handler) receive(ctx context.Context, d *opened) (*gateway.Receipt, error) {

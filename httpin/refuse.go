@@ -2,6 +2,7 @@ package httpin
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -119,22 +120,42 @@ func (a answer) render() (gateway.Rendered, error) {
 
 // refuseUnread is the answer to a request that is not for this handler.
 func refuseUnread(w http.ResponseWriter, r *http.Request, err error) {
-	_, _ = refuse(w, r, err, r.ContentLength != 0) // nobody waits for what this sender did not read
+	unread := r.ContentLength != 0
+	_, _ = refuse(w, r, err, unread) // nobody waits for what this sender did not read
+	if unread {
+		linger(w, r)
+	}
 }
 
 const (
 	unreadPatience = 2 * time.Second
+	lingerTime     = 500 * time.Millisecond
+	lingerBytes    = 1 << 20
 	smallBody      = 64 << 10
 )
 
-// leaveUnread bounds what net/http does with a body that nobody read: it reads
-// on for a while, so that a sender who only listens when all is sent hears the
-// answer, and so that the connection can be used again if little is left.
+// leaveUnread bounds what net/http does with a body that nobody read: what is
+// small it reads, so that the connection can be used again.
 func leaveUnread(w http.ResponseWriter, r *http.Request, problem string) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadPatience)) // the connection is gone, which the answer will find
 	broken := problem == "incomplete-body" || problem == "request-timeout"
 	if broken || r.ContentLength < 0 || r.ContentLength > smallBody {
 		w.Header().Set("Connection", "close")
+	}
+}
+
+// linger waits, when a refusal was sent, for a sender that is still sending.
+// Closed at once, with its bytes unread, the connection would be reset, and the
+// answer lost before it was read: net/http sees to that only for those who meant
+// to keep the connection.
+func linger(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Expect") != "" {
+		return // it waits for us
+	}
+	until := time.Now().Add(lingerTime)
+	_ = http.NewResponseController(w).SetReadDeadline(until) // the connection is gone
+	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == nil {
+		time.Sleep(time.Until(until)) // it is held up by its own window, and may look up
 	}
 }
 
