@@ -15,6 +15,8 @@ import (
 // lookUp reads the delivery's keys without a lock: enough to answer plain
 // duplicates, and to know what has to be prepared.
 func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
+	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
 	var earlier []dedup.Ref
 	for _, p := range in.parts {
 		if p.key != (dedup.Ref{}) {
@@ -125,6 +127,8 @@ func (in *intake) ackRefs() []journal.AckRef {
 // (row I2), the only row that may be decided on an unlocked read: what is
 // accepted stays so. nil if it is not that.
 func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
+	defer cancel()
 	var t *dedup.Variant
 	if in.key.ID != "" {
 		k := in.keys[in.key]
