@@ -3,8 +3,9 @@ package documents
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"hash"
+	"slices"
+	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -14,75 +15,162 @@ import (
 // contentVersion goes into the digests of this file; raised when a rule changes.
 const contentVersion = 1
 
-// A digester makes both content digests of a message in one pass. What is said
-// beside number and dates, the bulk, is hashed once into body; number and dates
-// are framed in kept, and GuardContent is the digest of both.
+// A digester makes both content digests of a message in one pass, and hands out
+// its segments as text on the way. What is said beside number and dates, the bulk,
+// is hashed once into body; number and dates stand in kept, and GuardContent is the
+// digest of both.
 //
-// Every segment is 'S', length, tag; every element 'E', every further repetition
-// 'R', every component 'C', length, value, decoded to UTF-8. Empty components
-// and elements are left out where nothing follows them, so the delimiters,
-// charset, release characters and line breaks of an interchange do not count.
+// The text is UTF-8 with separators of its own: unit, record, group and file
+// separator of ASCII behind a component, a repetition, an element and a segment;
+// where one of them stands in a value, escape goes before it. Empty components and
+// elements are left out where nothing follows them. So the delimiters, charset,
+// release characters and line breaks of an interchange do not count.
 type digester struct {
-	body  hash.Hash
-	buf   []byte // framed, not yet hashed
-	kept  []byte
-	raw   []byte // one segment framed
-	order int    // of segments hashed, so that kept ones have their place
+	body   hash.Hash
+	kept   []byte
+	order  int    // of segments hashed, so that kept ones have their place
+	buf    []byte // text of the segments of this block
+	hashed int    // how far buf was hashed, or left out
+	ends   []int  // of the segments in buf
+	own    []byte // BGM as it is hashed
+	of     edi.Delimiters
+	become [256]byte // what a byte of a plain segment becomes; 0: look at its values
 }
 
+const (
+	escape    = 0x1B
+	behindSeg = 0x1C
+	behindEl  = 0x1D
+	behindRep = 0x1E
+	behindCom = 0x1F
+)
+
 var digesters = sync.Pool{New: func() any {
-	return &digester{body: sha256.New(), buf: make([]byte, 0, digestBlock+1024)}
+	return &digester{body: sha256.New(), buf: make([]byte, 0, readBlock+1024)}
 }}
 
-const digestBlock = 8 << 10
+// readBlock is how much text of a message is made at a time.
+const readBlock = 8 << 10
 
-// hashContent sets the document's content digests from the message. It leaves
-// out what says which copy this is, not what it says (outcomes.md, "Documents"):
-// the references of UNH and UNT, functions 7 and 31, and the message date where
-// an invoice date stands beside it. It reports the first segment whose text is no
-// UTF-8 or holds NUL, -1 if there is none.
-func (d *Document) hashContent(ic *edi.Interchange, b *edi.Body) (invalid int) {
-	g := digesters.Get().(*digester)
-	defer digesters.Put(g)
+// begin makes ready for a message with delimiters d.
+func (g *digester) begin(d edi.Delimiters) {
 	g.body.Reset()
-	g.buf, g.kept, g.order = append(g.buf[:0], contentVersion), append(g.kept[:0], contentVersion), 0
-	invalid = -1
+	g.buf, g.kept, g.ends, g.hashed, g.order = append(g.buf[:0], contentVersion), append(g.kept[:0], contentVersion), g.ends[:0], 0, 0
+	if g.of == d {
+		return
+	}
+	g.of = d
+	for b := range g.become {
+		g.become[b] = byte(b)
+		if b >= utf8.RuneSelf || b >= escape && b <= behindCom || d.Element == 0 {
+			g.become[b] = 0
+		}
+	}
+	for _, m := range [...]struct{ delimiter, becomes byte }{{d.Component, behindCom}, {d.Repetition, behindRep}, {d.Element, behindEl}, {d.Release, 0}} {
+		if m.delimiter != 0 {
+			g.become[m.delimiter] = m.becomes
+		}
+	}
+}
 
+// read visits the segments of a message and sets the document's content digests.
+// They leave out what says which copy this is, not what it says (outcomes.md,
+// "Documents"): the references of UNH and UNT, functions 7 and 31, and the message
+// date where an invoice date stands beside it. It gives the first segment whose
+// text is no UTF-8 or holds NUL, -1 if there is none.
+func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment, at int)) (invalid int) {
+	g := digesters.Get().(*digester)
+	defer func() {
+		if cap(g.buf) <= 64*readBlock {
+			digesters.Put(g)
+		}
+	}()
+	g.begin(ic.Delimiters)
+	invalid = -1
 	header := headerEnd(b)
-	invoiceDate := false
+	messageDate := true
 	for i := range b.Segments[:header] {
 		s := &b.Segments[i]
 		if s.Is("DTM") && string(s.RawValue(1, 1, 1)) == "3" && len(s.RawValue(1, 1, 2)) > 0 {
-			invoiceDate = true
+			messageDate = false
 		}
 	}
+	first := 0 // segment of this block
 	for i := range b.Segments {
 		s := &b.Segments[i]
-		framed, ok := g.frame(ic.Delimiters, s)
-		if !ok && invalid < 0 {
+		start := len(g.buf)
+		if !g.write(s) && invalid < 0 {
 			invalid = i
 		}
-		switch tag := string(s.RawTag()); {
-		case i == 0: // UNH or ST: the reference is the first element
-			g.write(cutElement(framed, 1))
-		case tag == "UNT" && i == len(b.Segments)-1:
-		case tag == "BGM" && i < header:
-			g.begin(s)
-		case tag == "DTM" && i < header:
-			if invoiceDate && string(s.RawValue(1, 1, 1)) == "137" {
-				continue
-			}
-			g.keep(framed)
-		default:
-			g.write(framed)
+		g.ends = append(g.ends, len(g.buf))
+		g.buf = append(g.buf, behindSeg)
+		g.order++
+		if i < header || i == len(b.Segments)-1 {
+			g.special(s, i, start, messageDate)
+		}
+		if len(g.buf) >= readBlock || i == len(b.Segments)-1 {
+			g.body.Write(g.buf[g.hashed:])
+			g.visit(b.Segments[first:i+1], first, visit)
+			first = i + 1
 		}
 	}
-	g.body.Write(g.buf)
 	g.body.Sum(d.contentOnly[:0])
 	g.kept = append(g.kept, d.contentOnly[:]...)
 	d.content = sha256.Sum256(g.kept)
-	d.contentHashed = true
 	return invalid
+}
+
+// visit hands out the segments of the block. Their values are pieces of one string.
+func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segment, at int)) {
+	var s segment
+	block := string(g.buf)
+	from := 0
+	if first == 0 {
+		from = 1 // contentVersion
+	}
+	for i, end := range g.ends {
+		s.set(&segments[i], block[from:end])
+		visit(&s, first+i)
+		from = end + 1
+	}
+	g.buf, g.ends, g.hashed = g.buf[:0], g.ends[:0], 0
+}
+
+// special hashes what of the header and trailer is not hashed as it stands.
+func (g *digester) special(s *edi.Segment, i, start int, messageDate bool) {
+	text := g.buf[start : len(g.buf)-1]
+	tag := string(s.RawTag())
+	switch {
+	case i == 0: // UNH or ST: the reference is the first element
+		from := bytes.IndexByte(text, behindEl)
+		if from < 0 {
+			return
+		}
+		to := bytes.IndexByte(text[from+1:], behindEl)
+		if to < 0 {
+			to = len(text) - from - 1
+		}
+		g.body.Write(g.buf[g.hashed : start+from])
+		g.hashed = start + from + 1 + to
+	case tag == "UNT":
+		g.leaveOut(start)
+	case tag == "BGM":
+		g.leaveOut(start)
+		g.body.Write(g.bgm(s))
+		g.keep(appendEscaped(nil, s.Get(2, 1)))
+	case tag == "DTM":
+		g.leaveOut(start)
+		if messageDate || string(s.RawValue(1, 1, 1)) != "137" {
+			g.keep(text)
+		}
+	}
+}
+
+// leaveOut skips what stands in the block from start on.
+func (g *digester) leaveOut(start int) {
+	g.body.Write(g.buf[g.hashed:start])
+	g.hashed = len(g.buf)
+	g.order--
 }
 
 // headerEnd is the index of the first segment behind the header.
@@ -96,173 +184,98 @@ func headerEnd(b *edi.Body) int {
 	return len(b.Segments)
 }
 
-// begin frames BGM: the number is kept apart, functions that say original or
-// copy of it are all one.
-func (g *digester) begin(s *edi.Segment) {
-	g.raw = appendTag(g.raw[:0], s.RawTag())
-	last, repetition := 0, 1
-	for v := range s.Values() {
-		switch {
-		case v.Element == 0, v.Text == "", v.Element == 2 && v.Component == 1:
-			continue
-		case v.Element == 3 && v.Component == 1 && neutral(v.Text):
-			continue
-		}
-		for ; last < v.Element; last++ {
-			g.raw, repetition = append(g.raw, 'E'), 1
-		}
-		for ; repetition < v.Repetition; repetition++ {
-			g.raw = append(g.raw, 'R')
-		}
-		g.raw = appendComponent(binary.AppendUvarint(g.raw, uint64(v.Component)), []byte(v.Text))
-	}
-	g.write(g.raw)
-	g.raw = appendComponent(g.raw[:0], []byte(s.Get(2, 1)))
-	g.keep(g.raw)
-}
-
-// write hashes a framed segment into the body.
-func (g *digester) write(framed []byte) {
+// bgm gives BGM as it is hashed: without the number, which is kept apart, and
+// without functions that say original or copy of it, which are all one.
+func (g *digester) bgm(s *edi.Segment) []byte {
 	g.order++
-	g.buf = append(g.buf, framed...)
-	if len(g.buf) >= digestBlock {
-		g.body.Write(g.buf)
-		g.buf = g.buf[:0]
-	}
+	g.own = appendValues(append(g.own[:0], "BGM"...), s, func(v edi.Value) bool {
+		return v.Component == 1 && (v.Element == 2 || v.Element == 3 && neutral(v.Text))
+	})
+	g.own = append(g.own, behindSeg)
+	return g.own
 }
 
-// keep puts a framed segment among number and dates, with its place.
-func (g *digester) keep(framed []byte) {
-	g.kept = binary.AppendUvarint(g.kept, uint64(g.order))
-	g.kept = binary.AppendUvarint(g.kept, uint64(len(framed)))
-	g.kept = append(g.kept, framed...)
+// keep puts a segment among number and dates, with its place.
+func (g *digester) keep(text []byte) {
+	g.kept = strconv.AppendInt(g.kept, int64(g.order), 10)
+	g.kept = append(append(append(g.kept, behindEl), text...), behindSeg)
 }
 
-// frame gives a segment's frames, valid until the next call, and whether its text
-// is UTF-8 without NUL. Plain ASCII without releases, nearly all there is, is cut
-// at its delimiters without a copy of each value.
-func (g *digester) frame(del edi.Delimiters, s *edi.Segment) ([]byte, bool) {
+// write appends a segment's text to the block, and reports whether it is UTF-8
+// without NUL. Plain ASCII, nearly all there is, is translated byte by byte without
+// a copy of each value.
+func (g *digester) write(s *edi.Segment) bool {
 	raw := s.Raw()
-	g.raw = appendTag(g.raw[:0], s.RawTag())
-	if del.Element == 0 || s.Released() || !plain(raw) {
-		return g.raw, g.frameValues(s)
-	}
-	from := bytes.IndexByte(raw, del.Element)
-	if from < 0 {
-		return g.raw, true
-	}
-	kept := len(g.raw) // up to where nothing empty trails
-	g.raw = append(g.raw, 'E')
-	start := from + 1
-	for i := start; i <= len(raw); i++ {
-		var mark byte
-		if i < len(raw) {
-			switch c := raw[i]; {
-			case c == del.Component:
-				mark = 'C'
-			case c == del.Element:
-				mark = 'E'
-			case c == del.Repetition && c != 0:
-				mark = 'R'
-			default:
-				continue
+	start := len(g.buf)
+	g.buf = slices.Grow(g.buf, len(raw)+1)
+	out := g.buf[start : start+len(raw)]
+	n := 0
+	for _, b := range raw {
+		c := g.become[b]
+		if c-behindEl <= behindCom-behindEl || c == 0 {
+			if c == 0 {
+				return g.writeValues(s)
+			}
+			if c != behindCom {
+				n = dropTrailing(out, n, c+1)
 			}
 		}
-		g.raw = appendComponent(g.raw, raw[start:i])
-		if i > start {
-			kept = len(g.raw)
-		}
-		if mark != 'C' && mark != 0 { // empty components before it are dropped, its place is not
-			g.raw = dropEmpty(g.raw, kept)
-			g.raw = append(g.raw, mark)
-		}
-		start = i + 1
+		out[n] = c
+		n++
 	}
-	g.raw = g.raw[:kept]
-	return g.raw, true
+	g.buf = g.buf[:start+dropTrailing(out, n, behindEl)]
+	return true
 }
 
-// dropEmpty removes empty components that trail behind kept.
-func dropEmpty(b []byte, kept int) []byte {
-	for len(b) >= kept+2 && b[len(b)-2] == 'C' && b[len(b)-1] == 0 {
-		b = b[:len(b)-2]
-	}
-	return b
-}
-
-// frameValues appends the values of a segment as decoded.
-func (g *digester) frameValues(s *edi.Segment) bool {
-	ok, kept := true, len(g.raw)
-	element, repetition := 0, 1
-	for v := range s.Values() {
-		if v.Element == 0 {
-			continue
-		}
-		for ; element < v.Element; element++ {
-			g.raw, repetition = append(dropEmpty(g.raw, kept), 'E'), 1
-		}
-		for ; repetition < v.Repetition; repetition++ {
-			g.raw = append(dropEmpty(g.raw, kept), 'R')
-		}
-		g.raw = appendComponent(g.raw, []byte(v.Text))
-		if v.Text != "" {
-			kept = len(g.raw)
-			ok = ok && sound(v.Text)
-		}
-	}
-	g.raw = g.raw[:kept]
+// writeValues is write for what is not plain.
+func (g *digester) writeValues(s *edi.Segment) bool {
+	ok := true
+	g.buf = appendValues(append(g.buf, s.RawTag()...), s, func(v edi.Value) bool {
+		ok = ok && sound(v.Text)
+		return false
+	})
 	return ok
 }
 
-// cutElement removes element e of a framed segment, its mark left.
-func cutElement(framed []byte, e int) []byte {
-	from, to := len(framed), len(framed)
-	length, width := binary.Uvarint(framed[1:])
-	element := 0
-	for i := 1 + width + int(length); i < len(framed); {
-		switch framed[i] {
-		case 'E':
-			if element++; element == e {
-				from = i + 1
-			} else if element == e+1 {
-				to = i
-			}
-			i++
-		case 'R':
-			i++
-		default:
-			n, w := binary.Uvarint(framed[i+1:])
-			i += 1 + w + int(n)
+// appendValues appends the values of s, those left out as if they were empty.
+func appendValues(dst []byte, s *edi.Segment, leaveOut func(edi.Value) bool) []byte {
+	element, repetition, component := 0, 1, 1
+	for v := range s.Values() {
+		if v.Element == 0 || v.Text == "" || leaveOut(v) {
+			continue
 		}
+		for ; element < v.Element; element++ {
+			dst, repetition, component = append(dst, behindEl), 1, 1
+		}
+		for ; repetition < v.Repetition; repetition++ {
+			dst, component = append(dst, behindRep), 1
+		}
+		for ; component < v.Component; component++ {
+			dst = append(dst, behindCom)
+		}
+		dst = appendEscaped(dst, v.Text)
 	}
-	if from == len(framed) {
-		return framed
-	}
-	return append(framed[:from], framed[to:]...)
+	return dst
 }
 
-func appendTag(dst, tag []byte) []byte {
-	dst = append(dst, 'S')
-	dst = binary.AppendUvarint(dst, uint64(len(tag)))
-	return append(dst, tag...)
-}
-
-func appendComponent(dst, value []byte) []byte {
-	dst = append(dst, 'C')
-	dst = binary.AppendUvarint(dst, uint64(len(value)))
-	return append(dst, value...)
-}
-
-// plain reports whether b is ASCII without NUL: its text is its bytes in every
-// charset of 0001.
-func plain(b []byte) bool {
-	var or byte
-	nul := false
-	for _, c := range b {
-		or |= c
-		nul = nul || c == 0
+// dropTrailing gives the length of b[:n] without the separators from lowest up
+// that end it.
+func dropTrailing(b []byte, n int, lowest byte) int {
+	for n > 0 && b[n-1] >= lowest && b[n-1] <= behindCom {
+		n--
 	}
-	return or < utf8.RuneSelf && !nul
+	return n
+}
+
+// appendEscaped appends a value in which separators are escaped.
+func appendEscaped(dst []byte, value string) []byte {
+	for i := 0; i < len(value); i++ {
+		if value[i] >= escape && value[i] <= behindCom {
+			dst = append(dst, escape)
+		}
+		dst = append(dst, value[i])
+	}
+	return dst
 }
 
 // sound reports whether PostgreSQL takes s as text.

@@ -35,7 +35,7 @@ type desadv struct {
 
 // mapDesadv reads a DESADV as a despatch advice.
 func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := desadv{mapping: begin(ic, i, b, ClassDespatch), body: b, despatch: &Despatch{}, lines: -1}
+	m := desadv{mapping: begin(ic, i, ClassDespatch), body: b, despatch: &Despatch{}, lines: -1}
 	d := m.doc
 	d.Detail.Despatch = m.despatch
 	if n := countSegments(b, "LIN"); n > 0 {
@@ -44,9 +44,7 @@ func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error
 	if n := countSegments(b, "CPS"); n > 0 {
 		d.Packages = make([]Package, 0, n)
 	}
-	for at := range b.Segments {
-		m.segment(&b.Segments[at])
-	}
+	m.read(b, m.segment)
 	m.closeLine()
 	if !m.begun {
 		m.missingBGM(b)
@@ -55,8 +53,8 @@ func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error
 	return m.end()
 }
 
-func (m *desadv) segment(s *edi.Segment) {
-	switch tag := s.Tag(); tag {
+func (m *desadv) segment(s *segment, _ int) {
+	switch tag := s.tag; tag {
 	case "UNH", "UNT":
 	case "BGM":
 		if m.begun {
@@ -116,7 +114,7 @@ func (m *desadv) segment(s *edi.Segment) {
 }
 
 // other keeps a segment as it is, with the line or the document.
-func (m *desadv) other(s *edi.Segment) {
+func (m *desadv) other(s *segment) {
 	if m.line != nil {
 		m.line.detail().Other = other(m.line.detail().Other, s)
 		return
@@ -124,7 +122,7 @@ func (m *desadv) other(s *edi.Segment) {
 	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
 }
 
-func (m *desadv) dtm(s *edi.Segment) {
+func (m *desadv) dtm(s *segment) {
 	date, ok := m.date(s)
 	if !ok {
 		return
@@ -174,7 +172,7 @@ func (m *desadv) lineDate(date Date) {
 	}
 }
 
-func (m *desadv) rff(s *edi.Segment) {
+func (m *desadv) rff(s *segment) {
 	if m.place == placeParty {
 		m.under(m.party, s, "RFF")
 		return
@@ -200,7 +198,7 @@ func (m *desadv) rff(s *edi.Segment) {
 	m.reference, m.place = &(*list)[len(*list)-1], placeReference
 }
 
-func (m *desadv) openParty(s *edi.Segment) {
+func (m *desadv) openParty(s *segment) {
 	m.place = placeParty
 	list := &m.doc.Detail.Parties
 	if m.line != nil {
@@ -210,25 +208,25 @@ func (m *desadv) openParty(s *edi.Segment) {
 	m.party = &(*list)[len(*list)-1]
 }
 
-func (m *desadv) tdt(s *edi.Segment) {
+func (m *desadv) tdt(s *segment) {
 	t := Transport{
-		Stage:     s.Get(1, 1),
-		Reference: s.Get(2, 1),
-		Mode:      s.Get(3, 1),
-		Carrier:   Identifier{Value: s.Get(5, 1)},
-		Name:      s.Get(5, 4),
-		Vehicle:   s.Get(8, 4),
+		Stage:     s.get(1, 1),
+		Reference: s.get(2, 1),
+		Mode:      s.get(3, 1),
+		Carrier:   Identifier{Value: s.get(5, 1)},
+		Name:      s.get(5, 4),
+		Vehicle:   s.get(8, 4),
 	}
 	if t.Carrier.Value != "" {
-		t.Carrier.Scheme, t.Carrier.Raw = scheme(s.Get(5, 3), s.Get(5, 2))
+		t.Carrier.Scheme, t.Carrier.Raw = scheme(s.get(5, 3), s.get(5, 2))
 	}
 	if t.Vehicle == "" {
-		t.Vehicle = s.Get(8, 1)
+		t.Vehicle = s.get(8, 1)
 	}
 	m.despatch.Transport = append(m.despatch.Transport, t)
 }
 
-func (m *desadv) measure(s *edi.Segment) {
+func (m *desadv) measure(s *segment) {
 	mea := m.mea(s)
 	gross := mea.Value.Valid() && (mea.Dimension == "AAB" || mea.Dimension == "AAD" || mea.Dimension == "G")
 	switch {
@@ -252,7 +250,7 @@ func (m *desadv) measure(s *edi.Segment) {
 	}
 }
 
-func (m *desadv) ftx(s *edi.Segment) {
+func (m *desadv) ftx(s *segment) {
 	t := ftx(s)
 	switch {
 	case m.line != nil:
@@ -264,7 +262,7 @@ func (m *desadv) ftx(s *edi.Segment) {
 	}
 }
 
-func (m *desadv) openLine(s *edi.Segment) {
+func (m *desadv) openLine(s *segment) {
 	m.closeLine()
 	m.place = placeOpen
 	m.doc.Lines = append(m.doc.Lines, Line{Package: m.cps})
@@ -273,7 +271,7 @@ func (m *desadv) openLine(s *edi.Segment) {
 	lin(m.line, s)
 }
 
-func (m *desadv) item(s *edi.Segment, tag string) {
+func (m *desadv) item(s *segment, tag string) {
 	l := m.line
 	if l == nil {
 		m.other(s)
@@ -285,7 +283,7 @@ func (m *desadv) item(s *edi.Segment, tag string) {
 	case "IMD":
 		imd(l, s, &m.description)
 	case "ALI":
-		if origin := s.Get(1, 1); origin != "" && l.detail().Origin == "" {
+		if origin := s.get(1, 1); origin != "" && l.detail().Origin == "" {
 			l.Detail.Origin = origin
 			return
 		}
@@ -293,17 +291,17 @@ func (m *desadv) item(s *edi.Segment, tag string) {
 	case "QVR":
 		l.detail().Variances = append(l.detail().Variances, Variance{
 			Quantity:    m.number(s, 1, 1),
-			Qualifier:   s.Get(1, 2),
-			Discrepancy: s.Get(2, 1),
-			Reason:      s.Get(3, 1),
+			Qualifier:   s.get(1, 2),
+			Discrepancy: s.get(2, 1),
+			Reason:      s.get(3, 1),
 		})
 	}
 }
 
 // qty reads QTY: 12 despatched is the line's, else 46 or 47; 21 is ordered. A
 // quantity is stored as sent, flagged where it is nothing or less.
-func (m *desadv) qty(s *edi.Segment) {
-	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+func (m *desadv) qty(s *segment) {
+	q := Quantity{Qualifier: s.get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.get(1, 3)}
 	if !q.Quantity.Valid() {
 		return
 	}
@@ -387,8 +385,8 @@ func (m *desadv) closeLine() {
 	}
 }
 
-func (m *desadv) cnt(s *edi.Segment) {
-	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+func (m *desadv) cnt(s *segment) {
+	q := Quantity{Qualifier: s.get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.get(1, 3)}
 	if !q.Quantity.Valid() {
 		return
 	}

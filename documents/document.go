@@ -40,9 +40,8 @@ type Document struct {
 	// Segments is the message itself, of a document kept without a mapping.
 	Segments json.RawMessage `json:"segments,omitempty"`
 
-	content       [32]byte // GuardContent
-	contentOnly   [32]byte // ContentWithoutNumberAndDate
-	contentHashed bool
+	content     [32]byte // GuardContent
+	contentOnly [32]byte // ContentWithoutNumberAndDate
 }
 
 // Totals are the amounts of BG-22, as the document says them.

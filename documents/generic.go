@@ -9,7 +9,7 @@ const maxIndexed = 140
 // its segments, each as an array of tag and elements. It refuses only text that
 // is not valid in its character set.
 func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := begin(ic, i, b, ClassGeneric)
+	m := begin(ic, i, ClassGeneric)
 	d := m.doc
 	if i >= 0 && i < len(ic.Messages) && ic.Messages[i].Type != nil {
 		d.TypeCode = ic.Messages[i].Type.Type
@@ -17,21 +17,20 @@ func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 	segments := make([]byte, 0, 1024)
 	segments = append(segments, '[')
 	begun := false
-	for at := range b.Segments {
-		s := &b.Segments[at]
-		if s.Is("BGM") && !begun {
+	m.read(b, func(s *segment, at int) {
+		if s.tag == "BGM" && !begun {
 			begun = true
-			if d.Number = trimBlanks(s.Get(2, 1)); len(d.Number) > maxIndexed {
+			if d.Number = trimBlanks(s.get(2, 1)); len(d.Number) > maxIndexed {
 				m.warn("document-number-too-long", s.Location(2, 1), "the document number has %d bytes; it stands in the segments only", len(d.Number))
 				d.Number = ""
 			}
-			d.Function = s.Get(3, 1)
-			if code := s.Get(1, 1); code != "" {
+			d.Function = s.get(3, 1)
+			if code := s.get(1, 1); code != "" {
 				d.TypeCode += " " + code
 			}
 		}
-		if d.IssueDate == "" && at < 20 && s.Is("DTM") && s.Get(1, 1) == "137" {
-			date, fault := parseDate(s.Get(1, 2), s.Get(1, 3))
+		if d.IssueDate == "" && at < 20 && s.tag == "DTM" && s.get(1, 1) == "137" {
+			date, fault := parseDate(s.get(1, 2), s.get(1, 3))
 			if fault == dateFine || fault == dateMismatch {
 				d.IssueDate = date.Day()
 			}
@@ -39,8 +38,8 @@ func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 		if at > 0 {
 			segments = append(segments, ',')
 		}
-		segments = appendSegment(segments, s)
-	}
+		segments = appendSegment(segments, s.Segment)
+	})
 	d.Segments = append(segments, ']')
 	d.Issuer = issuer(ic, nil)
 	return m.end()

@@ -56,15 +56,13 @@ type invoic struct {
 
 // mapInvoic reads an INVOIC as an invoice, credit note or debit note.
 func mapInvoic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := invoic{mapping: begin(ic, i, b, ClassInvoice), body: b, invoice: &Invoice{}, lines: -1}
+	m := invoic{mapping: begin(ic, i, ClassInvoice), body: b, invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice
 	if n := countSegments(b, "LIN"); n > 0 {
 		d.Lines = make([]Line, 0, n)
 	}
-	for at := range b.Segments {
-		m.segment(&b.Segments[at], at)
-	}
+	m.read(b, m.segment)
 	m.closeLine()
 	if !m.begun {
 		m.missingBGM(b)
@@ -83,9 +81,9 @@ func countSegments(b *edi.Body, tag string) int {
 	return n
 }
 
-func (m *invoic) segment(s *edi.Segment, at int) {
+func (m *invoic) segment(s *segment, at int) {
 	d := m.doc
-	switch tag := s.Tag(); tag {
+	switch tag := s.tag; tag {
 	case "UNH", "UNT":
 	case "BGM":
 		if m.begun {
@@ -110,7 +108,7 @@ func (m *invoic) segment(s *edi.Segment, at int) {
 	case "PAT", "PYT":
 		m.openTerm(s)
 	case "PAI":
-		if means := s.Get(1, 3); means != "" { // 4461, BT-81
+		if means := s.get(1, 3); means != "" { // 4461, BT-81
 			m.invoice.PaymentMeans = append(m.invoice.PaymentMeans, means)
 		}
 	case "ALC":
@@ -162,7 +160,7 @@ func (m *invoic) segment(s *edi.Segment, at int) {
 }
 
 // other keeps a segment as it is, with the line or the document.
-func (m *invoic) other(s *edi.Segment) {
+func (m *invoic) other(s *segment) {
 	if m.line != nil {
 		m.line.detail().Other = other(m.line.detail().Other, s)
 		return
@@ -170,7 +168,7 @@ func (m *invoic) other(s *edi.Segment) {
 	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
 }
 
-func (m *invoic) dtm(s *edi.Segment) {
+func (m *invoic) dtm(s *segment) {
 	date, ok := m.date(s)
 	if !ok {
 		return
@@ -218,7 +216,7 @@ func (m *invoic) misplaced(qualifier string) bool {
 	return true
 }
 
-func (m *invoic) rff(s *edi.Segment) {
+func (m *invoic) rff(s *segment) {
 	if m.place == placeParty {
 		m.under(m.party, s, "RFF")
 		return
@@ -248,7 +246,7 @@ func (m *invoic) rff(s *edi.Segment) {
 	m.reference = &(*list)[len(*list)-1]
 }
 
-func (m *invoic) openParty(s *edi.Segment) {
+func (m *invoic) openParty(s *segment) {
 	m.place = placeParty
 	list := &m.doc.Detail.Parties
 	if m.line != nil {
@@ -260,10 +258,10 @@ func (m *invoic) openParty(s *edi.Segment) {
 
 // cux reads CUX. The invoice's currency is the one with usage 2 or function 4,
 // else the first.
-func (m *invoic) cux(s *edi.Segment) {
+func (m *invoic) cux(s *segment) {
 	d, list := m.doc, &m.invoice.Currencies
 	for e := 1; e <= 2; e++ {
-		c := Currency{Usage: s.Get(e, 1), Code: s.Get(e, 2), Function: s.Get(e, 3)}
+		c := Currency{Usage: s.get(e, 1), Code: s.get(e, 2), Function: s.get(e, 3)}
 		if c.Code == "" {
 			continue
 		}
@@ -290,38 +288,38 @@ func (m *invoic) invoicing() bool {
 	return false
 }
 
-func (m *invoic) openTerm(s *edi.Segment) {
+func (m *invoic) openTerm(s *segment) {
 	m.place = placeTerms
 	list := &m.invoice.Terms
 	if m.line != nil {
 		list = &m.line.detail().Terms
 	}
 	*list = append(*list, PaymentTerm{
-		Type:     s.Get(1, 1),
+		Type:     s.get(1, 1),
 		Text:     join(s, 2, 4, 5),
-		Event:    s.Get(3, 1),
-		Relation: s.Get(3, 2),
-		Period:   s.Get(3, 3),
-		Count:    s.Get(3, 4),
+		Event:    s.get(3, 1),
+		Relation: s.get(3, 2),
+		Period:   s.get(3, 3),
+		Count:    s.get(3, 4),
 	})
 	m.term = &(*list)[len(*list)-1]
 }
 
-func (m *invoic) openAllowance(s *edi.Segment) {
+func (m *invoic) openAllowance(s *segment) {
 	m.place = placeAllowance
 	list := &m.invoice.AllowanceCharges
 	if m.line != nil {
 		list = &m.line.detail().AllowanceCharges
 	}
 	a := AllowanceCharge{
-		Charge:     s.Get(1, 1) == "C",
-		Reason:     s.Get(2, 1),
-		Code:       s.Get(5, 1), // 7161
-		Settlement: s.Get(3, 1),
-		Sequence:   s.Get(4, 1),
+		Charge:     s.get(1, 1) == "C",
+		Reason:     s.get(2, 1),
+		Code:       s.get(5, 1), // 7161
+		Settlement: s.get(3, 1),
+		Sequence:   s.get(4, 1),
 	}
 	if a.Code == "" {
-		a.Code = s.Get(2, 2) // 5189
+		a.Code = s.get(2, 2) // 5189
 	}
 	if text := join(s, 5, 4, 5); text != "" {
 		a.Reason = text
@@ -330,8 +328,8 @@ func (m *invoic) openAllowance(s *edi.Segment) {
 	m.allowance = &(*list)[len(*list)-1]
 }
 
-func (m *invoic) taxOf(s *edi.Segment) {
-	t := Tax{Function: s.Get(1, 1), Type: s.Get(2, 1), Category: s.Get(6, 1)}
+func (m *invoic) taxOf(s *segment) {
+	t := Tax{Function: s.get(1, 1), Type: s.get(2, 1), Category: s.get(6, 1)}
 	t.Rate, t.RawRate = m.rate(s, 5, 4)
 	t.Basis = m.number(s, 4, 1) // 5286
 	switch {
@@ -362,7 +360,7 @@ func (m *invoic) taxOf(s *edi.Segment) {
 	}
 }
 
-func (m *invoic) pcd(s *edi.Segment) {
+func (m *invoic) pcd(s *segment) {
 	switch m.place {
 	case placeAllowance:
 		m.allowance.Percent = m.number(s, 1, 2)
@@ -374,8 +372,8 @@ func (m *invoic) pcd(s *edi.Segment) {
 }
 
 // moa puts an amount where its group and its qualifier say.
-func (m *invoic) moa(s *edi.Segment) {
-	a := Amount{Qualifier: s.Get(1, 1), Amount: m.number(s, 1, 2), Currency: s.Get(1, 3)}
+func (m *invoic) moa(s *segment) {
+	a := Amount{Qualifier: s.get(1, 1), Amount: m.number(s, 1, 2), Currency: s.get(1, 3)}
 	if !a.Amount.Valid() { // 5004 is conditional
 		return
 	}
@@ -416,7 +414,7 @@ func (m *invoic) moa(s *edi.Segment) {
 	}
 }
 
-func (m *invoic) openLine(s *edi.Segment, at int) {
+func (m *invoic) openLine(s *segment, at int) {
 	m.closeLine()
 	m.section, m.place = sectionLines, placeOpen
 	m.doc.Lines = append(m.doc.Lines, Line{})
@@ -426,7 +424,7 @@ func (m *invoic) openLine(s *edi.Segment, at int) {
 }
 
 // item reads the segments of a line's own group.
-func (m *invoic) item(s *edi.Segment, tag string) {
+func (m *invoic) item(s *segment, tag string) {
 	l := m.line
 	if l == nil || m.place == placeOther && tag != "PRI" {
 		if tag == "ALI" || tag == "IMD" || l == nil {
@@ -449,7 +447,7 @@ func (m *invoic) item(s *edi.Segment, tag string) {
 		m.place = placeOpen
 		m.pri(l, s)
 	case "ALI":
-		if origin := s.Get(1, 1); origin != "" && l.detail().Origin == "" {
+		if origin := s.get(1, 1); origin != "" && l.detail().Origin == "" {
 			l.Detail.Origin = origin
 			return
 		}
@@ -463,8 +461,8 @@ func (m *invoic) item(s *edi.Segment, tag string) {
 
 // qty reads QTY of an invoice line: 47 invoiced, else 46 delivered or 12
 // despatched.
-func (m *invoic) qty(l *Line, s *edi.Segment) {
-	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+func (m *invoic) qty(l *Line, s *segment) {
+	q := Quantity{Qualifier: s.get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.get(1, 3)}
 	if !q.Quantity.Valid() {
 		return
 	}
@@ -497,14 +495,14 @@ func (m *invoic) qty(l *Line, s *edi.Segment) {
 
 // pri reads PRI: AAA net price, else INV or CAL, is the line's; gross and others
 // stand beside it.
-func (m *invoic) pri(l *Line, s *edi.Segment) {
+func (m *invoic) pri(l *Line, s *segment) {
 	p := Price{
-		Qualifier:     s.Get(1, 1),
+		Qualifier:     s.get(1, 1),
 		Price:         m.number(s, 1, 2),
-		Type:          s.Get(1, 3),
-		Specification: s.Get(1, 4),
+		Type:          s.get(1, 3),
+		Specification: s.get(1, 4),
 		Basis:         m.number(s, 1, 5),
-		Unit:          s.Get(1, 6),
+		Unit:          s.get(1, 6),
 	}
 	if !p.Price.Valid() {
 		return
@@ -529,8 +527,8 @@ func (m *invoic) pri(l *Line, s *edi.Segment) {
 	l.detail().Prices = append(l.detail().Prices, p)
 }
 
-func (m *invoic) cnt(s *edi.Segment) {
-	q := Quantity{Qualifier: s.Get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.Get(1, 3)}
+func (m *invoic) cnt(s *segment) {
+	q := Quantity{Qualifier: s.get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.get(1, 3)}
 	if !q.Quantity.Valid() {
 		return
 	}

@@ -1,26 +1,24 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
-
 // lin reads LIN.
-func lin(l *Line, s *edi.Segment) {
-	l.No = trimBlanks(s.Get(1, 1))
-	if action := s.Get(2, 1); action != "" {
+func lin(l *Line, s *segment) {
+	l.No = trimBlanks(s.get(1, 1))
+	if action := s.get(2, 1); action != "" {
 		l.detail().Action = action
 	}
-	itemID(l, s.Get(3, 1), s.Get(3, 2))
-	if parent := s.Get(4, 2); parent != "" {
+	itemID(l, s.get(3, 1), s.get(3, 2))
+	if parent := s.get(4, 2); parent != "" {
 		l.SubOf = parent
 	}
-	if s.Get(5, 1) != "" || s.Get(6, 1) != "" {
+	if s.get(5, 1) != "" || s.get(6, 1) != "" {
 		l.detail().Other = other(l.detail().Other, s)
 	}
 }
 
 // pia reads PIA: up to five item numbers.
-func pia(l *Line, s *edi.Segment) {
-	for e := 2; e <= min(s.Elements(), 6); e++ {
-		itemID(l, s.Get(e, 1), s.Get(e, 2))
+func pia(l *Line, s *segment) {
+	for e := 2; e <= min(s.elements(), 6); e++ {
+		itemID(l, s.get(e, 1), s.get(e, 2))
 	}
 }
 
@@ -53,13 +51,13 @@ func itemID(l *Line, value, kind string) {
 
 // imd reads IMD. The line's description is the first free-form text (F), else the
 // first text; rank remembers which it holds.
-func imd(l *Line, s *edi.Segment, rank *int) {
-	t := Text{Subject: s.Get(1, 1), Code: s.Get(3, 1), Text: join(s, 3, 4, 5), Language: s.Get(3, 6)}
-	if characteristic := s.Get(2, 1); characteristic != "" {
+func imd(l *Line, s *segment, rank *int) {
+	t := Text{Subject: s.get(1, 1), Code: s.get(3, 1), Text: join(s, 3, 4, 5), Language: s.get(3, 6)}
+	if characteristic := s.get(2, 1); characteristic != "" {
 		t.Subject += " " + characteristic
 	}
 	r := 1
-	if s.Get(1, 1) == "F" {
+	if s.get(1, 1) == "F" {
 		r = 2
 	}
 	if t.Text != "" && r > *rank {
@@ -79,11 +77,11 @@ func imd(l *Line, s *edi.Segment, rank *int) {
 
 // gin reads GIN of a line: batches (BX) and serial numbers (BN), others as they
 // are.
-func gin(l *Line, s *edi.Segment) {
-	kind := s.Get(1, 1)
-	for e := 2; e <= min(s.Elements(), 6); e++ {
+func gin(l *Line, s *segment) {
+	kind := s.get(1, 1)
+	for e := 2; e <= min(s.elements(), 6); e++ {
 		for c := 1; c <= 2; c++ {
-			value := trimBlanks(s.Get(e, c))
+			value := trimBlanks(s.get(e, c))
 			switch {
 			case value == "":
 			case kind == "BX" && l.Batch == "":
@@ -98,14 +96,14 @@ func gin(l *Line, s *edi.Segment) {
 }
 
 // ftx reads FTX.
-func ftx(s *edi.Segment) Text {
-	t := Text{Subject: s.Get(1, 1), Code: s.Get(3, 1), Text: join(s, 4, 1, 5), Language: s.Get(5, 1)}
+func ftx(s *segment) Text {
+	t := Text{Subject: s.get(1, 1), Code: s.get(3, 1), Text: join(s, 4, 1, 5), Language: s.get(5, 1)}
 	return t
 }
 
 // mea reads MEA.
-func (m *mapping) mea(s *edi.Segment) Measure {
-	return Measure{Purpose: s.Get(1, 1), Dimension: s.Get(2, 1), Unit: s.Get(3, 1), Value: m.number(s, 3, 2)}
+func (m *mapping) mea(s *segment) Measure {
+	return Measure{Purpose: s.get(1, 1), Dimension: s.get(2, 1), Unit: s.get(3, 1), Value: m.number(s, 3, 2)}
 }
 
 // quantityRole gives our word for a qualifier of 6063, "" if there is none.

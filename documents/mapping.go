@@ -22,13 +22,16 @@ type mapping struct {
 	lesser  int
 }
 
-// begin starts a document of message i and hashes its content.
-func begin(ic *edi.Interchange, i int, b *edi.Body, class string) mapping {
-	m := mapping{ic: ic, doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
-	if at := m.doc.hashContent(ic, b); at >= 0 {
+// begin starts a document of message i.
+func begin(ic *edi.Interchange, i int, class string) mapping {
+	return mapping{ic: ic, doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+}
+
+// read visits the segments of the message. Text that is not valid refuses it.
+func (m *mapping) read(b *edi.Body, visit func(s *segment, at int)) {
+	if at := m.doc.read(m.ic, b, visit); at >= 0 {
 		m.report(edi.SeverityError, "invalid-characters", "21", b.Segments[at].Location(0, 0), "the text is not valid in its character set")
 	}
-	return m
 }
 
 // end gives what a mapper returns.
@@ -90,8 +93,8 @@ func (m *mapping) note(code string, at edi.Location, format string, args ...any)
 }
 
 // number reads a numeric component. One that is no number refuses the message.
-func (m *mapping) number(s *edi.Segment, e, c int) Number {
-	raw := s.Get(e, c)
+func (m *mapping) number(s *segment, e, c int) Number {
+	raw := s.get(e, c)
 	if raw == "" {
 		return Number{}
 	}
@@ -107,8 +110,8 @@ func (m *mapping) number(s *edi.Segment, e, c int) Number {
 }
 
 // rate reads a percentage that the directory types as text (5278, an..17).
-func (m *mapping) rate(s *edi.Segment, e, c int) (Number, string) {
-	raw := s.Get(e, c)
+func (m *mapping) rate(s *segment, e, c int) (Number, string) {
+	raw := s.get(e, c)
 	n, fault := parseNumber(raw)
 	if fault != nil && !fault.tolerated {
 		m.warn("invalid-rate", s.Location(e, c), "%q: %s", shorten(raw), fault.text)
@@ -118,9 +121,9 @@ func (m *mapping) rate(s *edi.Segment, e, c int) (Number, string) {
 }
 
 // date reads C507. An impossible date refuses the message.
-func (m *mapping) date(s *edi.Segment) (Date, bool) {
-	qualifier := s.Get(1, 1)
-	d, fault := parseDate(s.Get(1, 2), s.Get(1, 3))
+func (m *mapping) date(s *segment) (Date, bool) {
+	qualifier := s.get(1, 1)
+	d, fault := parseDate(s.get(1, 2), s.get(1, 3))
 	d.Qualifier, d.Role = qualifier, dateRole(qualifier)
 	switch fault {
 	case dateEmpty:
@@ -139,20 +142,20 @@ func (m *mapping) date(s *edi.Segment) (Date, bool) {
 
 // bgm reads type, number and function. The number makes the document; without one
 // the message is refused, and a longer one than 1004 holds is refused, not cut.
-func (m *mapping) bgm(s *edi.Segment) {
+func (m *mapping) bgm(s *segment) {
 	d := m.doc
-	d.TypeCode = s.Get(1, 1)
+	d.TypeCode = s.get(1, 1)
 	if d.TypeCode == "" {
 		m.warn("type-missing", s.Location(1, 1), "BGM says no document type")
 	}
-	d.Number = trimBlanks(s.Get(2, 1))
+	d.Number = trimBlanks(s.get(2, 1))
 	switch n := utf8.RuneCountInString(d.Number); {
 	case n == 0:
 		m.report(edi.SeverityError, "document-number-missing", "13", s.Location(2, 1), "BGM holds no document number")
 	case n > 35:
 		m.report(edi.SeverityError, "document-number-too-long", "39", s.Location(2, 1), fmt.Sprintf("the document number has %d characters, 35 are allowed", n))
 	}
-	d.Function = s.Get(3, 1)
+	d.Function = s.get(3, 1)
 	if d.Revision() == RevisionPartial {
 		m.warn("partial-function", s.Location(3, 1), "function %s sends a part of a document; it is kept as a document of its own", d.Function)
 	}
@@ -189,11 +192,11 @@ func shorten(s string) string {
 
 // join puts together a text that the directory cuts in components. A component
 // that is full goes on in the next one in mid-word.
-func join(s *edi.Segment, e, from, to int) string {
-	text := s.Get(e, from)
+func join(s *segment, e, from, to int) string {
+	text := s.get(e, from)
 	last := text
 	for c := from + 1; c <= to; c++ {
-		more := s.Get(e, c)
+		more := s.get(e, c)
 		if more == "" {
 			continue
 		}
@@ -257,8 +260,8 @@ func appendSegment(dst []byte, s *edi.Segment) []byte {
 }
 
 // other keeps a segment for which the model has no place.
-func other(list []json.RawMessage, s *edi.Segment) []json.RawMessage {
-	return append(list, appendSegment(nil, s))
+func other(list []json.RawMessage, s *segment) []json.RawMessage {
+	return append(list, appendSegment(nil, s.Segment))
 }
 
 const hexDigits = "0123456789abcdef"

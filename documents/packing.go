@@ -11,10 +11,10 @@ func (m *desadv) pack() *Package { return &m.doc.Packages[m.current-1] }
 
 // openCPS reads CPS: one node of the packaging hierarchy. A parent must stand
 // before its children, so the tree has no cycle; one that does not makes a root.
-func (m *desadv) openCPS(s *edi.Segment) {
+func (m *desadv) openCPS(s *segment) {
 	m.closeLine()
 	m.place, m.packed = placePackage, false
-	p := Package{HierarchyID: trimBlanks(s.Get(1, 1)), HierarchyParent: trimBlanks(s.Get(2, 1)), Level: s.Get(3, 1)}
+	p := Package{HierarchyID: trimBlanks(s.get(1, 1)), HierarchyParent: trimBlanks(s.get(2, 1)), Level: s.get(3, 1)}
 	if p.HierarchyParent != "" {
 		if parent, ok := m.byID[p.HierarchyParent]; ok {
 			p.Parent = parent
@@ -45,7 +45,7 @@ func (m *desadv) inside(parent int) {
 
 // pac reads PAC. The first describes the CPS's own package, further ones are
 // packages inside it.
-func (m *desadv) pac(s *edi.Segment) {
+func (m *desadv) pac(s *segment) {
 	if m.line != nil { // packaging of a line: no unit of its own
 		m.other(s)
 		return
@@ -63,27 +63,27 @@ func (m *desadv) pac(s *edi.Segment) {
 	m.packed = true
 	p := m.pack()
 	p.Quantity = m.number(s, 1, 1)
-	p.Type = s.Get(3, 1)
-	if level := s.Get(2, 1); level != "" && p.Level == "" {
+	p.Type = s.get(3, 1)
+	if level := s.get(2, 1); level != "" && p.Level == "" {
 		p.Level = level
 	}
-	if related := s.Get(2, 2); related != "" {
+	if related := s.get(2, 2); related != "" {
 		p.detail().Related = related
 	}
-	if text := s.Get(3, 4); text != "" {
+	if text := s.get(3, 4); text != "" {
 		p.detail().Text = text
 		m.markedSSCC(p, s, 3, 4)
 	}
 }
 
 // pci reads PCI: marks of a package, or of a batch of a line.
-func (m *desadv) pci(s *edi.Segment) {
+func (m *desadv) pci(s *segment) {
 	if m.line != nil {
 		l := m.line.detail()
 		l.Batches = append(l.Batches, Batch{})
 		m.batch = &l.Batches[len(l.Batches)-1]
 		if marks := values(s, 2, 1, 10); len(marks) > 0 {
-			l.Identifiers = append(l.Identifiers, Identifier{Value: strings.Join(marks, " "), Scheme: s.Get(1, 1)})
+			l.Identifiers = append(l.Identifiers, Identifier{Value: strings.Join(marks, " "), Scheme: s.get(1, 1)})
 		}
 		return
 	}
@@ -92,7 +92,7 @@ func (m *desadv) pci(s *edi.Segment) {
 		return
 	}
 	p := m.pack()
-	if marking := s.Get(1, 1); marking != "" {
+	if marking := s.get(1, 1); marking != "" {
 		p.detail().Marking = marking
 	}
 	marks := values(s, 2, 1, 10)
@@ -110,8 +110,8 @@ func (m *desadv) pci(s *edi.Segment) {
 // markedSSCC takes an SSCC that is written where marks or types are.
 // QUIRK: some write it into PCI or PAC instead of GIN; only one whose check digit
 // is right is taken for an SSCC there.
-func (m *desadv) markedSSCC(p *Package, s *edi.Segment, e, c int) {
-	sscc := trimSSCC(trimBlanks(s.Get(e, c)))
+func (m *desadv) markedSSCC(p *Package, s *segment, e, c int) {
+	sscc := trimSSCC(trimBlanks(s.get(e, c)))
 	if p.SSCC == "" && validSSCC(sscc) {
 		m.unit(sscc, "", s.Location(e, c))
 	}
@@ -119,10 +119,10 @@ func (m *desadv) markedSSCC(p *Package, s *edi.Segment, e, c int) {
 
 // gin reads GIN: SSCCs (BJ), batches and serials of a line, others as they are.
 // A component pair is a range.
-func (m *desadv) gin(s *edi.Segment) {
-	kind := s.Get(1, 1)
-	for e := 2; e <= min(s.Elements(), 6); e++ {
-		from, to := trimBlanks(s.Get(e, 1)), trimBlanks(s.Get(e, 2))
+func (m *desadv) gin(s *segment) {
+	kind := s.get(1, 1)
+	for e := 2; e <= min(s.elements(), 6); e++ {
+		from, to := trimBlanks(s.get(e, 1)), trimBlanks(s.get(e, 2))
 		if from == "" {
 			continue
 		}

@@ -1,7 +1,5 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
-
 // partyRole gives our word for a qualifier of 3035, "" if there is none.
 func partyRole(qualifier string) string {
 	switch qualifier {
@@ -64,28 +62,28 @@ func scheme(agency, list string) (neutral, raw string) {
 }
 
 // partyID reads C082.
-func partyID(s *edi.Segment, e int) Identifier {
-	id := Identifier{Value: trimBlanks(s.Get(e, 1))}
+func partyID(s *segment, e int) Identifier {
+	id := Identifier{Value: trimBlanks(s.get(e, 1))}
 	if id.Value != "" {
-		id.Scheme, id.Raw = scheme(s.Get(e, 3), s.Get(e, 2))
+		id.Scheme, id.Raw = scheme(s.get(e, 3), s.get(e, 2))
 	}
 	return id
 }
 
 // nad reads NAD.
-func nad(s *edi.Segment) Party {
+func nad(s *segment) Party {
 	p := Party{
-		Qualifier: s.Get(1, 1),
+		Qualifier: s.get(1, 1),
 		ID:        partyID(s, 2),
-		Name:      s.Get(4, 1),
-		City:      s.Get(6, 1),
-		Region:    s.Get(7, 4), // C819; 3229 alone up to D.96A
-		Postcode:  s.Get(8, 1),
-		Country:   s.Get(9, 1),
+		Name:      s.get(4, 1),
+		City:      s.get(6, 1),
+		Region:    s.get(7, 4), // C819; 3229 alone up to D.96A
+		Postcode:  s.get(8, 1),
+		Country:   s.get(9, 1),
 	}
 	p.Role = partyRole(p.Qualifier)
 	if p.Region == "" {
-		p.Region = s.Get(7, 1)
+		p.Region = s.get(7, 1)
 	}
 	p.Address = values(s, 3, 1, 5)
 	p.MoreNames = values(s, 4, 2, 5) // 3045, the sixth, is a format code
@@ -94,10 +92,10 @@ func nad(s *edi.Segment) Party {
 }
 
 // values gives the components from…to of element e that are not empty.
-func values(s *edi.Segment, e, from, to int) []string {
+func values(s *segment, e, from, to int) []string {
 	var list []string
 	for c := from; c <= to; c++ {
-		if v := s.Get(e, c); v != "" {
+		if v := s.get(e, c); v != "" {
 			list = append(list, v)
 		}
 	}
@@ -105,20 +103,20 @@ func values(s *edi.Segment, e, from, to int) []string {
 }
 
 // fii reads FII.
-func fii(s *edi.Segment) Account {
+func fii(s *segment) Account {
 	a := Account{
-		Qualifier:   s.Get(1, 1),
-		Account:     s.Get(2, 1),
+		Qualifier:   s.get(1, 1),
+		Account:     s.get(2, 1),
 		Holder:      join(s, 2, 2, 3),
-		Currency:    s.Get(2, 4),
-		Institution: Identifier{Value: s.Get(3, 1)},
-		Name:        s.Get(3, 7),
-		Country:     s.Get(4, 1),
+		Currency:    s.get(2, 4),
+		Institution: Identifier{Value: s.get(3, 1)},
+		Name:        s.get(3, 7),
+		Country:     s.get(4, 1),
 	}
 	if a.Institution.Value != "" {
-		a.Institution.Scheme = s.Get(3, 2)
+		a.Institution.Scheme = s.get(3, 2)
 		if a.Institution.Scheme == "" {
-			a.Institution.Scheme = s.Get(3, 3)
+			a.Institution.Scheme = s.get(3, 3)
 		}
 	}
 	return a
@@ -126,7 +124,7 @@ func fii(s *edi.Segment) Account {
 
 // under puts a segment that belongs beneath NAD into the party; false if it is
 // none of those.
-func (m *mapping) under(p *Party, s *edi.Segment, tag string) bool {
+func (m *mapping) under(p *Party, s *segment, tag string) bool {
 	switch tag {
 	case "RFF":
 		r := reference(s)
@@ -138,15 +136,15 @@ func (m *mapping) under(p *Party, s *edi.Segment, tag string) bool {
 	case "FII":
 		p.Accounts = append(p.Accounts, fii(s))
 	case "CTA":
-		p.Contacts = append(p.Contacts, Contact{Function: s.Get(1, 1), ID: s.Get(2, 1), Name: s.Get(2, 2)})
+		p.Contacts = append(p.Contacts, Contact{Function: s.get(1, 1), ID: s.get(2, 1), Name: s.get(2, 2)})
 	case "COM":
 		if len(p.Contacts) == 0 { // QUIRK: COM without CTA
 			p.Contacts = append(p.Contacts, Contact{})
 		}
 		c := &p.Contacts[len(p.Contacts)-1]
-		for e := 1; e <= min(s.Elements(), 5); e++ {
-			for r := 1; r <= min(s.Repetitions(e), 5); r++ {
-				c.reach(s.GetRep(e, r, 1), s.GetRep(e, r, 2))
+		for e := 1; e <= min(s.elements(), 5); e++ {
+			for r := 1; r <= 5; r++ {
+				c.reach(s.repetition(e, r, 1), s.repetition(e, r, 2))
 			}
 		}
 	default:
@@ -169,8 +167,8 @@ func (c *Contact) reach(number, channel string) {
 }
 
 // reference reads RFF.
-func reference(s *edi.Segment) Reference {
-	r := Reference{Qualifier: s.Get(1, 1), Number: trimBlanks(s.Get(1, 2)), Line: s.Get(1, 3)}
+func reference(s *segment) Reference {
+	r := Reference{Qualifier: s.get(1, 1), Number: trimBlanks(s.get(1, 2)), Line: s.get(1, 3)}
 	r.Role = referenceRole(r.Qualifier)
 	return r
 }

@@ -93,7 +93,7 @@ func amountRole(qualifier string) string {
 }
 
 // total takes an amount of the summary.
-func (m *invoic) total(s *edi.Segment, a Amount) {
+func (m *invoic) total(s *segment, a Amount) {
 	kind, rank := totalOf(a.Qualifier)
 	t := &m.totals[kind]
 	foreign := a.Currency != "" && m.doc.Currency != "" && a.Currency != m.doc.Currency
