@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"slices"
 	"strconv"
 )
 
@@ -48,14 +49,15 @@ type span struct {
 type Omission struct{ Element, Component int }
 
 const (
-	longValue  = 63
-	frameFlush = 16 << 10
+	longValue   = 63
+	frameFlush  = 16 << 10
+	fastSegment = 2 << 10 // bytes of a segment that may go the quick way
 )
 
 // NewContentDigest starts the digest of an interchange of syntax. decode turns
 // released bytes into UTF-8; nil means that they are.
 func NewContentDigest(syntax string, decode func([]byte) string) *ContentDigest {
-	c := &ContentDigest{hash: sha256.New(), decode: decode, frame: make([]byte, 0, frameFlush+4096)}
+	c := &ContentDigest{hash: sha256.New(), decode: decode, frame: make([]byte, 0, frameFlush+2*fastSegment)}
 	c.frame = append(c.frame, "edigw content "+strconv.Itoa(ContentVersion)+" "+syntax+"\n"...)
 	return c
 }
@@ -90,33 +92,40 @@ func (c *ContentDigest) flush() {
 	c.frame = c.frame[:0]
 }
 
-// fast frames a segment whose bytes are its values: it copies the segment and
-// writes the headers over the delimiters. It gives up, with nothing written,
-// where a value is long or a trailing empty one has to go.
+// fast frames a segment whose bytes are its values: it copies the segment, 32
+// bytes at a time and maybe some too many, and writes the headers over the
+// delimiters. It gives up, with nothing written, where a value is long or a
+// trailing empty one has to go.
 func (c *ContentDigest) fast(s *Segment) bool {
 	t := s.text
-	raw := t.raw[s.from:s.to]
-	at := len(c.frame)
-	c.frame = append(c.frame, 0)
-	c.frame = append(c.frame, raw...)
-	out := c.frame[at:]
-	start, kind := -1, uint32(0) // of the value being measured; the tag has its header before the segment
-	for _, m := range t.marks[s.first : s.first+s.marks] {
-		end := int(m>>markShift - s.from)
-		length, next := end-start-1, m&markKind
-		if length >= longValue || length == 0 && next < kind {
-			c.frame = c.frame[:at]
-			return false
-		}
-		out[start+1] = uint8(kind<<6) | uint8(length)
-		start, kind = end, next
-	}
-	length := len(raw) - start - 1
-	if length >= longValue || length == 0 && kind > 0 {
-		c.frame = c.frame[:at]
+	n, at := int(s.to-s.from), len(c.frame)
+	if n > fastSegment || int(s.from)+n+32 > len(t.raw) {
 		return false
 	}
-	out[start+1] = uint8(kind<<6) | uint8(length)
+	if cap(c.frame)-at < n+33 {
+		c.frame = slices.Grow(c.frame, fastSegment+33)
+	}
+	out := c.frame[at : at+n+33]
+	raw := t.raw[s.from : int(s.from)+n+32]
+	for i := 0; i < n; i += 32 {
+		*(*[32]byte)(out[i+1:]) = *(*[32]byte)(raw[i:])
+	}
+	head, kind, start := 0, uint32(0), s.from // of the value being measured
+	for _, m := range t.marks[s.first : s.first+s.marks] {
+		length, next := m>>markShift-start, m&markKind
+		if length >= longValue || length == 0 && next < kind {
+			return false
+		}
+		out[head] = uint8(kind<<6 | length)
+		start, kind = m>>markShift+1, next
+		head = int(start - s.from)
+	}
+	length := s.to - start
+	if length >= longValue || length == 0 && kind > 0 {
+		return false
+	}
+	out[head] = uint8(kind<<6 | length)
+	c.frame = c.frame[:at+n+1]
 	return true
 }
 

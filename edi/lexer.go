@@ -136,39 +136,40 @@ func (l *Lexer) index(block []byte) {
 		t.marks = grown
 	}
 	marks := t.marks[:cap(t.marks)]
-	at := uint32(l.done) << markShift
+	class := &l.class
+	// A delimiter's class is added as it is: its high bit moves the offset by
+	// classMark>>markShift, which at makes up for.
+	at := uint32(l.done)<<markShift - classMark
 	var seen uint8
 	i := 0
 	for ; i+8 <= len(block); i += 8 {
 		b := (*[8]byte)(block[i:])
 		m := (*[8]uint32)(marks[n:])
-		c0, c1, c2, c3 := l.class[b[0]], l.class[b[1]], l.class[b[2]], l.class[b[3]]
-		c4, c5, c6, c7 := l.class[b[4]], l.class[b[5]], l.class[b[6]], l.class[b[7]]
+		c0, c1, c2, c3 := class[b[0]], class[b[1]], class[b[2]], class[b[3]]
+		c4, c5, c6, c7 := class[b[4]], class[b[5]], class[b[6]], class[b[7]]
 		seen |= c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7
-		k := uint(0)
-		m[k&7] = at | uint32(c0&markKind)
-		k += uint(c0 >> 7)
-		m[k&7] = at + 1<<markShift | uint32(c1&markKind)
+		m[0] = at + uint32(c0)
+		k := uint(c0 >> 7)
+		m[k] = at + 1<<markShift + uint32(c1)
 		k += uint(c1 >> 7)
-		m[k&7] = at + 2<<markShift | uint32(c2&markKind)
+		m[k] = at + 2<<markShift + uint32(c2)
 		k += uint(c2 >> 7)
-		m[k&7] = at + 3<<markShift | uint32(c3&markKind)
+		m[k] = at + 3<<markShift + uint32(c3)
 		k += uint(c3 >> 7)
-		m[k&7] = at + 4<<markShift | uint32(c4&markKind)
+		m[k] = at + 4<<markShift + uint32(c4)
 		k += uint(c4 >> 7)
-		m[k&7] = at + 5<<markShift | uint32(c5&markKind)
+		m[k] = at + 5<<markShift + uint32(c5)
 		k += uint(c5 >> 7)
-		m[k&7] = at + 6<<markShift | uint32(c6&markKind)
+		m[k] = at + 6<<markShift + uint32(c6)
 		k += uint(c6 >> 7)
-		m[k&7] = at + 7<<markShift | uint32(c7&markKind)
-		k += uint(c7 >> 7)
-		n += int(k)
+		m[k] = at + 7<<markShift + uint32(c7)
+		n += int(k + uint(c7>>7))
 		at += 8 << markShift
 	}
 	for ; i < len(block); i++ {
-		c := l.class[block[i]]
+		c := class[block[i]]
 		seen |= c
-		marks[n] = at | uint32(c&markKind)
+		marks[n] = at + uint32(c)
 		n += int(c >> 7)
 		at += 1 << markShift
 	}
@@ -182,79 +183,104 @@ func (l *Lexer) index(block []byte) {
 func (l *Lexer) cut() {
 	t := l.text
 	fresh := t.marks[l.scanned:]
-	if cap(l.stops) < len(fresh)+1 {
-		l.stops = make([]uint32, len(fresh)+1, len(fresh)+len(fresh)/4+1)
-	}
-	stops := l.stops[:len(fresh)+1]
-	n := 0
-	for i, m := range fresh {
-		stops[n] = uint32(i)
-		n += int((m&3 - 1) >> 31) // kindTerminator and kindRelease have the low bits 00
-	}
+	n := l.gather(fresh)
 	if l.escaped > 0 {
 		if len(fresh) > 0 && fresh[0]>>markShift == l.escaped-1 {
-			n = l.strike(fresh, stops[:n], 0)
+			n = l.strike(fresh, l.stops[:n], 0)
 		}
 		if int(l.escaped) <= l.done {
 			l.escaped = 0
 		}
 	}
-	base := uint32(l.scanned)
-	for k := 0; k < n; k++ {
+	stops := l.stops[:n]
+	at := len(l.Segments)
+	segments := l.room(n)
+	raw, base := t.raw, uint32(l.scanned)
+	from, first := l.from, l.first
+	for k := 0; k < len(stops); k++ {
 		i := stops[k]
 		m := fresh[i]
-		switch m & markKind {
-		case kindTerminator:
-			l.end(m>>markShift, base+i)
-		case kindRelease:
-			l.released = true
-			if off := m >> markShift; int(i)+1 < len(fresh) && fresh[i+1]>>markShift == off+1 {
-				fresh[i+1] = fresh[i+1]&^markKind | kindStruck
-				if k+1 < n && stops[k+1] == i+1 {
-					k++
-				}
-			} else if int(off)+1 == l.done {
-				l.escaped = off + 2
+		to := m >> markShift
+		if m&markKind == kindRelease {
+			if l.release(fresh, i) && k+1 < len(stops) && stops[k+1] == i+1 {
+				k++
 			}
-			fresh[i] = m&^markKind | kindStruck
+			continue
 		}
+		for from < to && l.blank[raw[from]] {
+			from++
+		}
+		last := base + i
+		if from == to {
+			if l.Empties++; l.Empties == 1 {
+				l.Stray = t.base + int64(to)
+			}
+		} else {
+			s := &segments[at]
+			at++
+			if s.text != t {
+				s.text = t
+			}
+			s.from, s.to, s.first, s.marks, s.Number, s.released, s.open = from, to, first, last-first, 0, l.released, false
+			if l.released {
+				s.marks = compact(t.marks[first:last])
+			}
+		}
+		from, first, l.released = to+1, last+1, false
 	}
+	l.from, l.first, l.Segments = from, first, segments[:at]
 	l.scanned = len(t.marks)
 }
 
+// gather fills stops with the indexes of terminators and releases.
+func (l *Lexer) gather(fresh []uint32) int {
+	if cap(l.stops) < len(fresh)+1 {
+		l.stops = make([]uint32, len(fresh)+len(fresh)/4+1)
+	}
+	stops := l.stops[:cap(l.stops)]
+	n := 0
+	for i, m := range fresh {
+		stops[n] = uint32(i)
+		n += int((m&3 - 1) >> 31) // kindTerminator and kindRelease have the low bits 00
+	}
+	return n
+}
+
+// room makes room for n further segments, and gives all there is.
+func (l *Lexer) room(n int) []Segment {
+	if need := len(l.Segments) + n; cap(l.Segments) < need {
+		grown := make([]Segment, len(l.Segments), max(need, cap(l.Segments)*5/4))
+		copy(grown, l.Segments)
+		l.Segments = grown
+	}
+	return l.Segments[:cap(l.Segments)]
+}
+
+// release strikes mark i, a release character, and the mark that it releases,
+// and reports whether there was one.
+func (l *Lexer) release(fresh []uint32, i uint32) (struck bool) {
+	l.released = true
+	off := fresh[i] >> markShift
+	if int(i)+1 < len(fresh) && fresh[i+1]>>markShift == off+1 {
+		fresh[i+1] |= kindStruck
+		struck = true
+	} else if int(off)+1 == l.done {
+		l.escaped = off + 2
+	}
+	fresh[i] |= kindStruck
+	return struck
+}
+
 // kindStruck is a mark that counts no more: a release, or what it released.
-const kindStruck = 7
+const kindStruck = markKind
 
 // strike takes mark i out and gives the number of stops that are left.
 func (l *Lexer) strike(fresh, stops []uint32, i uint32) int {
-	fresh[i] = fresh[i]&^markKind | kindStruck
+	fresh[i] |= kindStruck
 	if len(stops) > 0 && stops[0] == i {
 		return copy(stops, stops[1:])
 	}
 	return len(stops)
-}
-
-// end completes the segment that the terminator at to, mark last, ends.
-func (l *Lexer) end(to, last uint32) {
-	t := l.text
-	from := l.from
-	for from < to && l.blank[t.raw[from]] {
-		from++
-	}
-	if from == to {
-		if l.Empties++; l.Empties == 1 {
-			l.Stray = t.base + int64(to)
-		}
-	} else {
-		marks := last - l.first
-		if l.released {
-			marks = compact(t.marks[l.first:last])
-		}
-		l.Segments = append(l.Segments, Segment{
-			text: t, from: from, to: to, first: l.first, marks: marks, released: l.released,
-		})
-	}
-	l.from, l.first, l.released = to+1, last+1, false
 }
 
 // compact closes the gaps of struck marks.

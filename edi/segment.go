@@ -168,6 +168,25 @@ func (s Segment) RawValue(e, r, c int) []byte {
 	return s.text.raw[from:to:to]
 }
 
+// RawElement gives element e as sent, with all its components and repetitions: a
+// view.
+func (s Segment) RawElement(e int) []byte {
+	el, from := 0, s.from
+	for _, m := range s.delimiters() {
+		if m&markKind != kindElement {
+			continue
+		}
+		if el == e {
+			return s.text.raw[from : m>>markShift]
+		}
+		el, from = el+1, m>>markShift+1
+	}
+	if el != e || s.text == nil {
+		return nil
+	}
+	return s.text.raw[from:s.to]
+}
+
 // Location is the place of component c of element e; 0, 0 is the segment. What
 // is missing is placed where the segment, or the element, starts.
 func (s Segment) Location(e, c int) Location { return s.LocationRep(e, 0, c) }

@@ -30,7 +30,7 @@ const (
 	MaxMessages = 999_999   // in one interchange: 0036 is n..6
 	MaxGroups   = 99_999    // in one interchange
 	MaxTypes    = 1_000     // different S009 in one interchange
-	MaxHeader   = 4 << 10   // bytes of UNB
+	MaxHeader   = 4 << 10   // bytes of UNB, UNG or UNH
 	maxMarks    = 24 << 20  // delimiters in one message
 
 	readChunk = 256 << 10

@@ -59,7 +59,7 @@ type scan struct {
 	seen    edi.Class // of the blocks that the open message stands in
 	refs    references
 	groups  map[string]bool
-	types   map[edi.MessageType]*edi.MessageType
+	types   map[string]*edi.MessageType // by S009 as sent
 	said    map[string]bool
 	stopped bool
 }
@@ -156,36 +156,45 @@ func (s *scan) limit(size, marks int) {
 
 // segments looks at what the lexer has completed.
 func (s *scan) segments() error {
+	high := s.seen&edi.ClassHigh != 0
 	for ; s.next < len(s.lex.Segments) && !s.stopped; s.next++ {
 		seg := &s.lex.Segments[s.next]
 		s.ic.Segments++
+		tag := seg.RawTag()
 		if s.open >= 0 {
 			seg.Number = int32(s.next - s.open + 1)
+			if validTag(tag) && (tag[0] != 'U' || tag[1] != 'N') { // nearly all
+				s.content.Add(seg, high)
+				continue
+			}
 		} else {
 			seg.Number = int32(s.ic.Segments)
-		}
-		if s.open < 0 {
 			if size, marks := s.lex.Span(s.next, s.next+1); s.tooLarge(size, marks) {
 				s.ic.Segments--
 				s.limit(size, marks)
 				return nil
 			}
 		}
-		tag := seg.RawTag()
-		if len(tag) == 3 && tag[0] == 'U' && tag[1] == 'N' {
-			if known, err := s.service(seg, tag[2]); err != nil {
-				return err
-			} else if known {
-				continue
-			}
+		if err := s.segment(seg, tag); err != nil {
+			return err
 		}
-		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
-		if s.open < 0 {
-			s.orphan(seg)
-		} else if !validTag(tag) {
-			s.report(s.message(), edi.SeverityError, "tag-invalid", "12", seg.Location(0, 0),
-				"%q is no segment tag: three capital letters or digits", clip(tag))
+	}
+	return nil
+}
+
+// segment looks at a service segment, or at one in the wrong place or form.
+func (s *scan) segment(seg *edi.Segment, tag []byte) error {
+	if len(tag) == 3 && tag[0] == 'U' && tag[1] == 'N' {
+		if known, err := s.service(seg, tag[2]); known || err != nil {
+			return err
 		}
+	}
+	s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+	if s.open < 0 {
+		s.orphan(seg)
+	} else if !validTag(tag) {
+		s.report(s.message(), edi.SeverityError, "tag-invalid", "12", seg.Location(0, 0),
+			"%q is no segment tag: three capital letters or digits", clip(tag))
 	}
 	return nil
 }

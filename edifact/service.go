@@ -95,6 +95,9 @@ func (s *scan) ung(seg *edi.Segment) {
 	if s.loose {
 		s.mixed(at)
 	}
+	if s.headerTooLong(seg) {
+		return
+	}
 	if len(s.ic.Groups) >= MaxGroups {
 		s.stop("too-many-groups", "35", at, "more than %d groups", MaxGroups)
 		return
@@ -160,6 +163,9 @@ func (s *scan) unh(seg *edi.Segment) {
 			s.mixed(at)
 		}
 	}
+	if s.headerTooLong(seg) {
+		return
+	}
 	if len(s.ic.Messages) >= MaxMessages {
 		s.stop("too-many-messages", "35", at, "more than %d messages", MaxMessages)
 		return
@@ -188,6 +194,15 @@ func (s *scan) unh(seg *edi.Segment) {
 	}
 }
 
+// headerTooLong stops at a header whose values nobody should keep.
+func (s *scan) headerTooLong(seg *edi.Segment) bool {
+	if len(seg.Raw()) <= MaxHeader {
+		return false
+	}
+	s.stop("header-too-long", "39", seg.Location(0, 0), "%s is longer than %d bytes", seg.Tag(), MaxHeader)
+	return true
+}
+
 // grow makes room ahead, for as many messages as the text will hold at the rate
 // so far: doubling a large slice would need three times its size for a moment.
 func (s *scan) grow(seg *edi.Segment) {
@@ -204,21 +219,18 @@ func (s *scan) grow(seg *edi.Segment) {
 
 // messageType gives S009 as one value for all messages that name the same.
 func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
-	t := edi.MessageType{Type: seg.Get(2, 1), Version: seg.Get(2, 2), Release: seg.Get(2, 3), Agency: seg.Get(2, 4), AssociationCode: seg.Get(2, 5)}
-	if n := len(s.ic.Messages); n > 0 && *s.ic.Messages[n-1].Type == t {
-		return s.ic.Messages[n-1].Type
-	}
-	if known := s.types[t]; known != nil {
+	raw := seg.RawElement(2)
+	if known := s.types[string(raw)]; known != nil {
 		return known
-	}
-	if s.types == nil {
-		s.types = make(map[edi.MessageType]*edi.MessageType)
 	}
 	if len(s.types) >= MaxTypes {
 		s.stop("too-many-types", "35", seg.Location(2, 0), "more than %d message types", MaxTypes)
+	} else if s.types == nil {
+		s.types = make(map[string]*edi.MessageType)
 	}
-	s.types[t] = &t
-	return &t
+	t := &edi.MessageType{Type: seg.Get(2, 1), Version: seg.Get(2, 2), Release: seg.Get(2, 3), Agency: seg.Get(2, 4), AssociationCode: seg.Get(2, 5)}
+	s.types[string(raw)] = t
+	return t
 }
 
 func (s *scan) unt(seg *edi.Segment) error {
