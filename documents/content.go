@@ -28,13 +28,21 @@ const contentVersion = 1
 type digester struct {
 	body   hash.Hash
 	kept   []byte
-	order  int    // of segments hashed, so that kept ones have their place
-	buf    []byte // text of the segments of this block
-	hashed int    // how far buf was hashed, or left out
-	ends   []int  // of the segments in buf
-	own    []byte // BGM as it is hashed
+	order  int     // of segments hashed, so that kept ones have their place
+	buf    []byte  // text of the segments of this block
+	hashed int     // how far buf was hashed, or left out
+	starts []int32 // of the elements in buf
+	ends   []end   // of the segments in buf
+	own    []byte  // BGM as it is hashed
 	of     edi.Delimiters
 	become [256]byte // what a byte of a plain segment becomes; 0: look at its values
+}
+
+// end is where a segment in the block ends.
+type end struct {
+	text    int32 // in buf
+	starts  int32 // in starts
+	escaped bool  // one of our separators may stand in a value
 }
 
 const (
@@ -55,7 +63,8 @@ const readBlock = 8 << 10
 // begin makes ready for a message with delimiters d.
 func (g *digester) begin(d edi.Delimiters) {
 	g.body.Reset()
-	g.buf, g.kept, g.ends, g.hashed, g.order = append(g.buf[:0], contentVersion), append(g.kept[:0], contentVersion), g.ends[:0], 0, 0
+	g.buf, g.kept, g.order = append(g.buf[:0], contentVersion), append(g.kept[:0], contentVersion), 0
+	g.ends, g.starts, g.hashed = g.ends[:0], g.starts[:0], 0
 	if g.of == d {
 		return
 	}
@@ -99,10 +108,11 @@ func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment,
 	for i := range b.Segments {
 		s := &b.Segments[i]
 		start := len(g.buf)
-		if !g.write(s) && invalid < 0 {
+		escaped, ok := g.write(s)
+		if !ok && invalid < 0 {
 			invalid = i
 		}
-		g.ends = append(g.ends, len(g.buf))
+		g.ends = append(g.ends, end{int32(len(g.buf)), int32(len(g.starts)), escaped})
 		g.buf = append(g.buf, behindSeg)
 		g.order++
 		if i < header || i == len(b.Segments)-1 {
@@ -123,17 +133,19 @@ func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment,
 // visit hands out the segments of the block. Their values are pieces of one string.
 func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segment, at int)) {
 	var s segment
-	block := string(g.buf)
-	from := 0
+	s.block = string(g.buf)
+	from := end{}
 	if first == 0 {
-		from = 1 // contentVersion
+		from.text = 1 // contentVersion
 	}
-	for i, end := range g.ends {
-		s.set(&segments[i], block[from:end])
+	for i, to := range g.ends {
+		s.Segment = &segments[i]
+		s.tag = s.block[from.text : int(from.text)+len(s.RawTag())]
+		s.starts, s.end, s.escaped = g.starts[from.starts:to.starts], to.text, to.escaped
 		visit(&s, first+i)
-		from = end + 1
+		from = end{text: to.text + 1, starts: to.starts}
 	}
-	g.buf, g.ends, g.hashed = g.buf[:0], g.ends[:0], 0
+	g.buf, g.ends, g.starts, g.hashed = g.buf[:0], g.ends[:0], g.starts[:0], 0
 }
 
 // special hashes what of the header and trailer is not hashed as it stands.
@@ -201,40 +213,56 @@ func (g *digester) keep(text []byte) {
 	g.kept = append(append(append(g.kept, behindEl), text...), behindSeg)
 }
 
-// write appends a segment's text to the block, and reports whether it is UTF-8
-// without NUL. Plain ASCII, nearly all there is, is translated byte by byte without
-// a copy of each value.
-func (g *digester) write(s *edi.Segment) bool {
+// write appends a segment's text to the block. It reports whether separators of
+// ours may be escaped in it, and whether it is UTF-8 without NUL. Plain ASCII, nearly
+// all there is, is translated byte by byte without a copy of each value.
+func (g *digester) write(s *edi.Segment) (escaped, ok bool) {
 	raw := s.Raw()
-	start := len(g.buf)
+	start, starts := len(g.buf), len(g.starts)
 	g.buf = slices.Grow(g.buf, len(raw)+1)
 	out := g.buf[start : start+len(raw)]
 	n := 0
 	for _, b := range raw {
 		c := g.become[b]
 		if c-behindEl <= behindCom-behindEl || c == 0 {
-			if c == 0 {
+			switch c {
+			case 0:
+				g.starts = g.starts[:starts]
 				return g.writeValues(s)
-			}
-			if c != behindCom {
-				n = dropTrailing(out, n, c+1)
+			case behindEl:
+				n = dropTrailing(out, n, behindRep)
+				g.starts = append(g.starts, int32(start+n+1))
+			case behindRep:
+				n = dropTrailing(out, n, behindCom)
 			}
 		}
 		out[n] = c
 		n++
 	}
 	g.buf = g.buf[:start+dropTrailing(out, n, behindEl)]
-	return true
+	for len(g.starts) > starts && int(g.starts[len(g.starts)-1]) > len(g.buf) {
+		g.starts = g.starts[:len(g.starts)-1]
+	}
+	return false, true
 }
 
 // writeValues is write for what is not plain.
-func (g *digester) writeValues(s *edi.Segment) bool {
-	ok := true
+func (g *digester) writeValues(s *edi.Segment) (escaped, ok bool) {
+	start := len(g.buf)
+	ok = true
 	g.buf = appendValues(append(g.buf, s.RawTag()...), s, func(v edi.Value) bool {
 		ok = ok && sound(v.Text)
 		return false
 	})
-	return ok
+	for i := start; i < len(g.buf); i++ {
+		switch g.buf[i] {
+		case escape:
+			escaped = true
+		case behindEl:
+			g.starts = append(g.starts, int32(i+1))
+		}
+	}
+	return escaped, ok
 }
 
 // appendValues appends the values of s, those left out as if they were empty.

@@ -141,21 +141,23 @@ func TestPlain(t *testing.T) {
 		g := &digester{body: sha256.New()}
 		g.begin(d)
 		g.buf = nil
-		ok := g.write(&b.Segments[0])
-		plain := slices.Clone(g.buf)
-		g.buf = nil
-		ok2 := g.writeValues(&b.Segments[0])
-		if !ok || !ok2 || !bytes.Equal(plain, g.buf) {
-			t.Fatalf("%q: %q, by values %q", raw, plain, g.buf)
+		_, ok := g.write(&b.Segments[0])
+		plain, starts := slices.Clone(g.buf), slices.Clone(g.starts)
+		g.buf, g.starts = nil, nil
+		_, ok2 := g.writeValues(&b.Segments[0])
+		if !ok || !ok2 || !bytes.Equal(plain, g.buf) || !slices.Equal(starts, g.starts) {
+			t.Fatalf("%q: %q %d, by values %q %d", raw, plain, starts, g.buf, g.starts)
 		}
-		var s segment
-		s.set(&b.Segments[0], string(plain))
+		s := segment{Segment: &b.Segments[0], block: string(plain), starts: starts, end: int32(len(plain))}
 		for v := range b.Segments[0].Values() {
-			if got := s.repetition(v.Element, v.Repetition, v.Component); v.Element > 0 && got != v.Text {
+			if v.Element == 0 {
+				continue
+			}
+			if got := s.repetition(v.Element, v.Repetition, v.Component); got != v.Text {
 				t.Fatalf("%q: element %d, repetition %d, component %d is %q, got %q", raw, v.Element, v.Repetition, v.Component, v.Text, got)
 			}
 		}
-		if s.get(s.count+1, 1) != "" || s.get(1, 99) != "" || s.repetition(1, 99, 1) != "" {
+		if s.get(s.elements()+1, 1) != "" || s.get(1, 99) != "" || s.repetition(1, 99, 1) != "" {
 			t.Fatalf("%q: something where nothing is", raw)
 		}
 	})

@@ -1,38 +1,17 @@
 package documents
 
-import (
-	"strings"
+import "github.com/edigw/edigw/edi"
 
-	"github.com/edigw/edigw/edi"
-)
-
-// segment is a segment as the mappers read it: its text, in which values lie
-// between separators. Values are pieces of the text and cost nothing. The
-// edi.Segment says where it stands.
+// segment is a segment as the mappers read it: a stretch of a block of text in
+// which values lie between separators. Values are pieces of the block and cost
+// nothing. The edi.Segment says where it stands. It is valid while it is visited.
 type segment struct {
 	*edi.Segment
 	tag     string
-	text    string
-	escaped bool      // a value holds one of our separators: ask the edi.Segment
-	count   int       // elements
-	starts  [40]int32 // of the elements in text
-}
-
-// set makes s read another segment.
-func (s *segment) set(of *edi.Segment, text string) {
-	s.Segment, s.tag, s.text, s.count = of, of.Tag(), text, 0
-	s.escaped = strings.IndexByte(text, escape) >= 0
-	for i := len(s.tag); i < len(text); i++ {
-		if text[i] != behindEl {
-			continue
-		}
-		if s.count == len(s.starts) { // no segment of ours has that many
-			s.escaped = true
-			return
-		}
-		s.starts[s.count] = int32(i + 1)
-		s.count++
-	}
+	block   string
+	starts  []int32 // of its elements in block
+	end     int32   // in block
+	escaped bool    // a value may hold one of our separators: ask the edi.Segment
 }
 
 // get gives component c of element e, both from 1, in its first repetition; "" if
@@ -44,35 +23,40 @@ func (s *segment) repetition(e, r, c int) string {
 	if s.escaped {
 		return s.GetRep(e, r, c)
 	}
-	if e > s.count {
+	if e > len(s.starts) {
 		return ""
 	}
-	element := s.text[s.starts[e-1]:]
-	if e < s.count {
-		element = element[:s.starts[e]-s.starts[e-1]-1]
+	to := s.end
+	if e < len(s.starts) {
+		to = s.starts[e] - 1
 	}
+	element := s.block[s.starts[e-1]:to]
 	from := 0
-	for i := 0; ; i++ {
-		if i == len(element) || element[i] == behindRep || element[i] == behindCom {
-			if r == 1 && c == 1 {
-				return element[from:i]
-			}
-			if i == len(element) {
-				return ""
+	for i := 0; i < len(element); i++ {
+		switch element[i] {
+		case behindCom:
+			if r == 1 {
+				if c == 1 {
+					return element[from:i]
+				}
+				c--
 			}
 			from = i + 1
-			if element[i] == behindCom {
-				if r == 1 {
-					c--
+		case behindRep:
+			if r == 1 {
+				if c == 1 {
+					return element[from:i]
 				}
-				continue
-			}
-			if r == 1 { // the component is not in this repetition
 				return ""
 			}
 			r--
+			from = i + 1
 		}
 	}
+	if r == 1 && c == 1 {
+		return element[from:]
+	}
+	return ""
 }
 
 // elements is how many elements there are, trailing empty ones not counted.
@@ -80,5 +64,5 @@ func (s *segment) elements() int {
 	if s.escaped {
 		return s.Elements()
 	}
-	return s.count
+	return len(s.starts)
 }
