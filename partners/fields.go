@@ -185,7 +185,7 @@ func (d *document) days(into *Days, off bool) func(ast.Node, string) {
 func (d *document) list(into *[]string, allowed *regexp.Regexp, what string) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
 		*into = nil
-		d.sequence(n, path, func(item ast.Node, path string) {
+		d.sequence(n, path, maxItems, func(item ast.Node, path string) {
 			s, ok := d.scalar(item, path)
 			switch {
 			case !ok:
@@ -217,7 +217,7 @@ func (d *document) types(into *[]string) func(ast.Node, string) {
 // configuration with the blanks: trimmed on the right, as on the wire.
 func (d *document) identifiers(into *[]Identifier) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
-		d.sequence(n, path, func(item ast.Node, path string) {
+		d.sequence(n, path, maxItems, func(item ast.Node, path string) {
 			var id Identifier
 			seen := d.mapping(item, path,
 				field{"qualifier", d.code(&id.Qualifier, 4)},

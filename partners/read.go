@@ -12,17 +12,24 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxText bounds one configuration file; a thousand partners need 2 MB.
-const maxText = 4 << 20
+// maxText bounds one configuration: ten thousand partners, every key written
+// out, are 12 MB.
+const maxText = 16 << 20
 
 // maxDocument bounds one document, since the YAML parser takes time that grows
-// with the square of the length of hostile texts: seconds for this many bytes. A
-// partner with a thousand identifiers needs 40 KB, and milliseconds.
-const maxDocument = 64 << 10
+// with the square of the length of hostile texts: seconds for this many bytes.
+// The fullest partner that Write may write is shorter.
+const maxDocument = 96 << 10
 
-// maxNesting bounds brackets in brackets: the YAML parser recurses, and a
-// configuration has three levels.
-const maxNesting = 50
+// maxNesting bounds brackets in brackets, for which the parser takes a minute
+// instead of seconds. Brackets in quotes count too.
+const maxNesting = 1000
+
+// maxItems and maxTokens bound the lists of a partner.
+const (
+	maxItems  = 500
+	maxTokens = 20
+)
 
 // Reader reads partners and organisations from YAML. Getenv and ReadFile
 // resolve tokens given as `env:` and `file:`; where they are nil such a token is
@@ -193,25 +200,17 @@ func blank(text []byte) bool {
 	return true
 }
 
-// nesting counts how deep flow brackets and block sequence dashes stand in each
-// other at most, quotes not understood: it only has to bound the parser.
+// nesting counts how many brackets are open at once, at most.
 func nesting(text []byte) int {
 	deepest, open := 0, 0
-	for l := range bytes.Lines(text) {
-		dashes := 0
-		for i, c := range l {
-			switch c {
-			case '[', '{':
-				open++
-			case ']', '}':
-				open = max(0, open-1)
-			case '-', '?', ':':
-				if i+1 < len(l) && l[i+1] == ' ' {
-					dashes++
-				}
-			}
-			deepest = max(deepest, open+dashes)
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
 		}
+		deepest = max(deepest, open)
 	}
 	return deepest
 }

@@ -18,7 +18,7 @@ const minToken = 16
 func (d *document) http(into *HTTPSpec) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
 		d.mapping(n, path, field{"tokens", func(n ast.Node, path string) {
-			d.sequence(n, path, func(item ast.Node, path string) { d.token(item, path, into) })
+			d.sequence(n, path, maxTokens, func(item ast.Node, path string) { d.token(item, path, into) })
 		}})
 	}
 }

@@ -69,14 +69,18 @@ func (d *document) unknown(at *token.Token, path, key string, fields []field) {
 	}
 }
 
-// sequence calls each for every item of n.
-func (d *document) sequence(n ast.Node, path string, each func(item ast.Node, path string)) {
+// sequence calls each for every item of n, of which there may be most.
+func (d *document) sequence(n ast.Node, path string, most int, each func(item ast.Node, path string)) {
 	if !d.plain(n, path) {
 		return
 	}
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
 		d.fault(n.GetToken(), path, "must be a list: write [a, b], or one `- item` a line")
+		return
+	}
+	if len(s.Values) > most {
+		d.fault(n.GetToken(), path, "has %d items, of which there may be at most %d", len(s.Values), most)
 		return
 	}
 	for i, item := range s.Values {
