@@ -108,3 +108,23 @@ func orNil(t time.Time) *time.Time {
 	}
 	return &t
 }
+
+// MissingPartitions names the partitions that EnsurePartitions would make.
+func MissingPartitions(ctx context.Context, pool *pgxpool.Pool, tables ...string) ([]string, error) {
+	rows, err := pool.Query(ctx, `
+		select format('%s_%s', t.name, to_char(m.month, 'YYYYMM'))
+		from unnest($1::text[]) as t (name)
+		cross join lateral (
+			select date_trunc('month', now() at time zone 'utc') + make_interval(months => i) as month
+			from generate_series(0, $2 - 1) as i) as m
+		where to_regclass(format('%I', t.name || to_char(m.month, '_YYYYMM'))) is null
+		order by 1`, tables, Ahead)
+	if err != nil {
+		return nil, fmt.Errorf("look for missing partitions: %w", err)
+	}
+	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("look for missing partitions: %w", err)
+	}
+	return missing, nil
+}

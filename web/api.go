@@ -39,6 +39,9 @@ type API struct {
 	// IssueToken makes a token for plain HTTP and writes the audit line, in one
 	// transaction; the text is given this once.
 	IssueToken func(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (string, error)
+	// RevokeToken ends a partner's token for good and writes the audit line, in one
+	// transaction.
+	RevokeToken func(ctx context.Context, by accounts.Identity, partner, label string) error
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original

@@ -36,7 +36,7 @@ type documentItem struct {
 	Supplier  documents.Name   `json:"supplier,omitzero"`
 	Buyer     documents.Name   `json:"buyer,omitzero"`
 	Currency  string           `json:"currency,omitempty"`
-	Payable   documents.Number `json:"payable,omitzero"`
+	Amount    documents.Number `json:"amount,omitzero"` // BT-115, where it is not said BT-112
 	Lines     int              `json:"line_count"`
 	Packages  int              `json:"package_count,omitempty"`
 	MessageID string           `json:"message_id"`
@@ -45,9 +45,13 @@ type documentItem struct {
 }
 
 func documentOf(d *documents.Stored) documentItem {
+	amount := d.Totals.Payable
+	if !amount.Valid() {
+		amount = d.Totals.TaxInclusive
+	}
 	return documentItem{
 		ID: d.ID, Partner: d.Partner, Class: d.Class, Type: d.MessageType, Number: d.Number, IssueDate: d.IssueDate, State: d.State,
-		Live: d.Live, Test: d.Test, Revision: d.Revision, Supplier: d.Supplier, Buyer: d.Buyer, Currency: d.Currency, Payable: d.Totals.Payable,
+		Live: d.Live, Test: d.Test, Revision: d.Revision, Supplier: d.Supplier, Buyer: d.Buyer, Currency: d.Currency, Amount: amount,
 		Lines: d.LineCount, Packages: d.PackageCount, MessageID: d.MessageID, Received: d.ReceivedAt.UTC().Format("2006-01-02T15:04:05.999999Z"),
 		Self: Prefix + "/documents/" + d.ID.String(),
 	}

@@ -158,3 +158,19 @@ func (c *call) issuePartnerToken() error {
 		Token   string     `json:"token"` // this once
 	}{partner, asked.Label, asked.Expires, plain})
 }
+
+func (c *call) revokePartnerToken() error {
+	partner, err := c.path("partner")
+	if err != nil {
+		return err
+	}
+	label, err := c.path("label")
+	if err != nil {
+		return err
+	}
+	if err := c.api.RevokeToken(c.ctx(), c.who, partner, label); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -25,6 +25,7 @@ var Routes = []Route{
 	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
 	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
 	{http.MethodPost, "/partners/{partner}/tokens", accounts.Admin, nil, (*call).issuePartnerToken},
+	{http.MethodDelete, "/partners/{partner}/tokens/{label}", accounts.Admin, nil, (*call).revokePartnerToken},
 
 	{http.MethodGet, "/messages", accounts.Viewer, messageFilters, (*call).listMessages},
 	{http.MethodGet, "/messages/{partner}/{message_id}", accounts.Viewer, nil, (*call).showMessage},

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/partners"
+)
+
+// administration is what changes partners: each act and its audit line in one
+// transaction, and the directory of this process loaded anew behind it.
+type administration struct {
+	pool      *pgxpool.Pool
+	partners  *partners.Store
+	accounts  *accounts.Store
+	directory *partners.Directory
+}
+
+// act does something and writes its audit line; detail is asked for after do.
+func (s *administration) act(ctx context.Context, by accounts.Identity, e accounts.Entry, do func(tx pgx.Tx) (detail any, err error)) error {
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		detail, err := do(tx)
+		if err != nil {
+			return err
+		}
+		if e.Detail, err = json.Marshal(detail); err != nil {
+			return err
+		}
+		e.Who, e.Role = by.Person, by.Role
+		return s.accounts.Audit(ctx, tx, e)
+	})
+	if err != nil {
+		return err
+	}
+	return s.directory.Reload(ctx)
+}
+
+// apply reads YAML as a server must: without its own environment and files.
+func (s *administration) apply(ctx context.Context, by accounts.Identity, text []byte) (changes partners.Changes, err error) {
+	specs, err := partners.Reader{}.Read("", text)
+	if err != nil {
+		return nil, err
+	}
+	err = s.act(ctx, by, accounts.Entry{Action: "partners.applied", Subject: "configuration"}, func(tx pgx.Tx) (any, error) {
+		changes, err = s.partners.Apply(ctx, tx, specs)
+		return map[string]any{"changes": changes}, err
+	})
+	return changes, err
+}
+
+func (s *administration) issueToken(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (plain string, err error) {
+	e := accounts.Entry{Action: "partner_token.issued", Subject: label, Partner: partner}
+	err = s.act(ctx, by, e, func(tx pgx.Tx) (any, error) {
+		plain, err = s.partners.IssueTokenTx(ctx, tx, partner, label, expires)
+		return map[string]any{"expires": expires}, err
+	})
+	return plain, err
+}
+
+func (s *administration) revokeToken(ctx context.Context, by accounts.Identity, partner, label string) error {
+	e := accounts.Entry{Action: "partner_token.revoked", Subject: label, Partner: partner}
+	return s.act(ctx, by, e, func(tx pgx.Tx) (any, error) {
+		return struct{}{}, s.partners.RevokeTokenTx(ctx, tx, partner, label)
+	})
+}
+
+// record writes an audit line on its own.
+func (s *administration) record(ctx context.Context, e accounts.Entry) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.accounts.Audit(ctx, tx, e) })
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificateEvery is how often the files of a certificate are looked at, at
+// most: when somebody connects.
+const certificateEvery = time.Second
+
+// certificate is that of a server, read again when its files change. While they
+// cannot be read, or do not belong together, the last good one stays.
+type certificate struct {
+	certFile, keyFile string
+	log               *slog.Logger
+	now               func() time.Time
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	stamp   string // of the files that current is from
+	failed  string // stamp of those that could not be taken, told once
+	looked  time.Time
+}
+
+// loadCertificate reads a certificate and its key for the first time.
+func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: time.Now}
+	c.looked = c.now()
+	if err := c.load(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// get is tls.Config.GetCertificate.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now(); now.Sub(c.looked) >= certificateEvery {
+		c.looked = now
+		c.look()
+	}
+	return c.current, nil
+}
+
+func (c *certificate) look() {
+	stamp := c.stampNow()
+	if stamp == c.stamp {
+		return
+	}
+	// Tools write the two files one after the other: what does not fit now may in
+	// a second, under the same stamp or the next.
+	if err := c.load(); err != nil {
+		if stamp != c.failed {
+			c.failed = stamp
+			c.log.Error("the changed certificate cannot be used; the one before stays", "error", err)
+		}
+		return
+	}
+	c.log.Info("certificate read again", "file", c.certFile, "valid_until", c.current.Leaf.NotAfter)
+}
+
+// load reads both files. The stamp is taken first, so that a change meanwhile is
+// seen as one.
+func (c *certificate) load() error {
+	stamp := c.stampNow()
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return fmt.Errorf("read certificate %s with key %s: %w", c.certFile, c.keyFile, err)
+	}
+	c.current, c.stamp, c.failed = &pair, stamp, ""
+	return nil
+}
+
+// stampNow tells one state of the files from another. A file that is not there
+// is a state, too.
+func (c *certificate) stampNow() string {
+	stamp := ""
+	for _, name := range []string{c.certFile, c.keyFile} {
+		if st, err := os.Stat(name); err == nil {
+			stamp += fmt.Sprintf("%d %d ", st.ModTime().UnixNano(), st.Size())
+		} else {
+			stamp += "none "
+		}
+	}
+	return stamp
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/goccy/go-yaml"
+)
+
+type documentsCommand struct {
+	List documentsList `cmd:"" help:"Invoices and despatch advices, the latest first."`
+	Show documentsShow `cmd:"" help:"One document with its lines and packages."`
+}
+
+type documentsList struct {
+	Partner   string `placeholder:"ID" help:"Only this partner's."`
+	Number    string `placeholder:"NUMBER" help:"Only of this number."`
+	Class     string `placeholder:"WORD" help:"invoice, despatch or generic."`
+	MessageID string `name:"message-id" placeholder:"KEY" help:"Only what this interchange brought."`
+	SSCC      string `name:"sscc" placeholder:"NUMBER" help:"Only despatch advices that name this logistic unit."`
+	Live      bool   `help:"Only documents that count: neither replaced, cancelled, held nor test."`
+	listing
+}
+
+// document is a document as the API lists it.
+type document struct {
+	ID        string `json:"document_id"`
+	Partner   string `json:"partner"`
+	Class     string `json:"class"`
+	Type      string `json:"message_type"`
+	Number    string `json:"number"`
+	IssueDate string `json:"issue_date"`
+	State     string `json:"state"`
+	Live      bool   `json:"live"`
+	Currency  string `json:"currency"`
+	Amount    string `json:"amount"`
+	Lines     int    `json:"line_count"`
+	MessageID string `json:"message_id"`
+}
+
+var documentTitles = []string{"DOCUMENT", "PARTNER", "TYPE", "NUMBER", "DATE", "STATE", "AMOUNT", "LINES", "MESSAGE ID"}
+
+func documentRow(d document) []string {
+	state := d.State
+	if !d.Live && state == "live" {
+		state = "void" // replaced, cancelled or a test
+	}
+	amount := d.Amount
+	if amount != "" {
+		amount += " " + d.Currency
+	}
+	return []string{d.ID, d.Partner, d.Type, d.Number, d.IssueDate, state, amount, strconv.Itoa(d.Lines), d.MessageID}
+}
+
+func (c *documentsList) Run(a *app) error {
+	live := ""
+	if c.Live {
+		live = "true"
+	}
+	q := c.filters("partner", c.Partner, "number", c.Number, "class", c.Class, "message_id", c.MessageID, "sscc", c.SSCC, "live", live)
+	return list(a, c.listing, "/documents", q, documentTitles, documentRow)
+}
+
+type documentsShow struct {
+	Document string `arg:"" help:"The document's id, as a list shows it."`
+	Output   string `short:"o" enum:"yaml,json" default:"yaml" help:"yaml or json."`
+	connection
+}
+
+func (c *documentsShow) Run(a *app) error {
+	return a.show(c.connection, "/documents/"+url.PathEscape(c.Document), c.Output)
+}
+
+// show gives one thing of the API in full, as YAML for a person: it has more
+// fields than a table has columns.
+func (a *app) show(at connection, path, output string) error {
+	api, err := a.client(at)
+	if err != nil {
+		return err
+	}
+	body, err := api.ask(a, http.MethodGet, path, nil, nil, &json.RawMessage{})
+	if err != nil {
+		return err
+	}
+	if output == "json" {
+		return a.rawJSON(body)
+	}
+	text, err := yaml.JSONToYAML(body)
+	if err != nil {
+		return err
+	}
+	_, err = a.stdout.Write([]byte(printableLines(string(bytes.TrimRight(text, "\n"))) + "\n"))
+	return err
+}

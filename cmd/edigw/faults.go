@@ -1,0 +1,160 @@
+//go:build faults
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/gateway"
+)
+
+// A build with this tag can be told to fail, for the tests in crash/:
+//
+//	EDIGW_FAULT=point=action[,point=action]   fail the first time a point is reached
+//	EDIGW_FAULT_HANDLER=number                the handler panics on the document of that number
+//	EDIGW_FAULT_PATIENCE=duration             how long the database may take for one delivery
+//
+// Points are those of gateway.Gateway.Hook and, of a request to the ingress,
+// "request body" (some of it was read), "response header" (it was sent) and
+// "mid body" (half of the response was sent). Actions are kill (SIGKILL, which
+// no code sees), exit, panic, and stop:5s (sleep).
+
+// fault is what to do at one point, once.
+type fault struct {
+	once sync.Once
+	act  func()
+}
+
+type faults map[string]*fault
+
+// withFaults wires the faults that the environment asks for into the gateway and
+// its ingress.
+func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
+	set := faults{}
+	if text, ok := a.env("EDIGW_FAULT"); ok {
+		for one := range strings.SplitSeq(text, ",") {
+			point, action, _ := strings.Cut(one, "=")
+			act, err := actionOf(action)
+			if err != nil {
+				fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT: %v\n", err)
+				os.Exit(exitUsage)
+			}
+			set[point] = &fault{act: act}
+		}
+		g.Hook = set.reached
+	}
+	if number, ok := a.env("EDIGW_FAULT_HANDLER"); ok {
+		g.Handlers = failing(g.Handlers, number)
+	}
+	return set.handler(ingress)
+}
+
+func actionOf(text string) (func(), error) {
+	name, value, _ := strings.Cut(text, ":")
+	switch name {
+	case "kill":
+		return func() {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // it does not return
+			select {}
+		}, nil
+	case "exit":
+		return func() { os.Exit(exitFailed) }, nil
+	case "panic":
+		return func() { panic("a fault was asked for") }, nil
+	case "stop":
+		d, err := time.ParseDuration(value)
+		return func() { time.Sleep(d) }, err
+	}
+	return nil, fmt.Errorf("%q is none of kill, exit, panic, stop:DURATION", text)
+}
+
+func (f faults) reached(point string) {
+	if at := f[point]; at != nil {
+		at.once.Do(at.act)
+	}
+}
+
+// failing makes every handler panic on the document of that number.
+func failing(handlers []documents.Handler, number string) []documents.Handler {
+	failing := make([]documents.Handler, len(handlers))
+	for i, h := range handlers {
+		failing[i] = h
+		failing[i].Map = func(ic *edi.Interchange, n int, b *edi.Body) (*documents.Document, []*edi.Error) {
+			d, errs := h.Map(ic, n, b)
+			if d != nil && d.Number == number {
+				panic("a fault was asked for on " + number)
+			}
+			return d, errs
+		}
+	}
+	return failing
+}
+
+// handler fails on the way of a request and its response.
+func (f faults) handler(inner http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f["request body"] != nil {
+			r.Body = &faultyBody{r.Body, f}
+		}
+		inner.ServeHTTP(&faultyWriter{w, f}, r)
+	})
+}
+
+type faultyBody struct {
+	io.ReadCloser
+	faults faults
+}
+
+func (b *faultyBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.faults.reached("request body")
+	}
+	return n, err
+}
+
+type faultyWriter struct {
+	http.ResponseWriter
+	faults faults
+}
+
+// Unwrap is for http.ResponseController.
+func (w *faultyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *faultyWriter) WriteHeader(status int) {
+	w.ResponseWriter.WriteHeader(status)
+	if w.faults["response header"] != nil {
+		w.send()
+		w.faults.reached("response header")
+	}
+}
+
+func (w *faultyWriter) Write(p []byte) (int, error) {
+	if w.faults["mid body"] == nil {
+		return w.ResponseWriter.Write(p)
+	}
+	half, err := w.ResponseWriter.Write(p[:len(p)/2])
+	if err != nil {
+		return half, err
+	}
+	w.send()
+	w.faults.reached("mid body")
+	rest, err := w.ResponseWriter.Write(p[half:])
+	return half + rest, err
+}
+
+// send hands what was written to the network.
+func (w *faultyWriter) send() {
+	if err := http.NewResponseController(w.ResponseWriter).Flush(); err != nil {
+		panic(err)
+	}
+}

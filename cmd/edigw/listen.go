@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// What a connection may cost before a handler has looked at it. There is no
+// timeout over a whole request or answer: a large body may take its time, and
+// who reads one sets deadlines as it comes.
+const (
+	headerPatience = 10 * time.Second
+	headerBytes    = 32 << 10
+	idlePatience   = 2 * time.Minute
+)
+
+// listenFlags say where the gateway listens, and with which certificates.
+type listenFlags struct {
+	Listen     string `setting:"" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where partners send to."`
+	TLSCert    string `setting:"" placeholder:"FILE" help:"Certificate of --listen, PEM, with those of its issuers behind it; read again when it changes."`
+	TLSKey     string `setting:"" placeholder:"FILE" help:"Its private key, PEM."`
+	OpsListen  string `setting:"" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Where operators and programs ask."`
+	OpsTLSCert string `setting:"" name:"ops-tls-cert" placeholder:"FILE" help:"Certificate of --ops-listen."`
+	OpsTLSKey  string `setting:"" name:"ops-tls-key" placeholder:"FILE" help:"Its private key."`
+}
+
+// listen binds both addresses, then serves them. Partners are asked for a client
+// certificate; who pins one, verifies it.
+func (s *started) listen(_ context.Context, f listenFlags, ingress, operations http.Handler) (err error) {
+	failed := make(chan error, 2)
+	s.failed = failed
+	if s.ingress, err = listen("--listen", f.Listen, ingress, f.TLSCert, f.TLSKey, s.log); err != nil {
+		return err
+	}
+	if s.operations, err = listen("--ops-listen", f.OpsListen, operations, f.OpsTLSCert, f.OpsTLSKey, s.log); err != nil {
+		return err
+	}
+	if c := s.ingress.server.TLSConfig; c != nil {
+		c.ClientAuth = tls.RequestClientCert
+	}
+	s.ingress.serve(failed)
+	s.operations.serve(failed)
+	s.access.URL, s.access.Certificate = s.operations.url(), f.OpsTLSCert
+	s.access.Ingress, s.access.IngressCertificate = s.ingress.url(), f.TLSCert
+	return nil
+}
+
+// listener is one address.
+type listener struct {
+	flag   string // that names it, for errors
+	socket net.Listener
+	server *http.Server
+	ended  chan struct{} // closed when serve is over; nil before it
+}
+
+// listen binds an address, so that nobody else can take it, and reads its
+// certificate. Without certFile and keyFile it speaks no TLS.
+func listen(flag, address string, h http.Handler, certFile, keyFile string, to *slog.Logger) (*listener, error) {
+	l := &listener{flag: flag, server: &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerPatience,
+		IdleTimeout:       idlePatience,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          log.New(&serverLog{to}, "", 0),
+	}}
+	if (certFile == "") != (keyFile == "") {
+		return nil, fmt.Errorf("%s %s: a certificate and its key are given together, or neither", flag, address)
+	}
+	if certFile != "" {
+		c, err := loadCertificate(certFile, keyFile, to)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+		}
+		l.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+	}
+	var err error
+	if l.socket, err = net.Listen("tcp", address); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	return l, nil
+}
+
+// url is the address as bound.
+func (l *listener) url() string {
+	if l.server.TLSConfig != nil {
+		return "https://" + l.socket.Addr().String()
+	}
+	return "http://" + l.socket.Addr().String()
+}
+
+// serve begins to serve; failed hears of it if that ends by itself.
+func (l *listener) serve(failed chan<- error) {
+	l.ended = make(chan struct{})
+	go func() {
+		defer close(l.ended)
+		serve := l.server.Serve
+		if l.server.TLSConfig != nil {
+			serve = func(s net.Listener) error { return l.server.ServeTLS(s, "", "") }
+		}
+		if err := serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("%s %s: %w", l.flag, l.socket.Addr(), err)
+		}
+	}()
+}
+
+// stop takes nothing new, and waits for what is running until ctx ends. What is
+// cut off then was not answered, and is sent again by whoever sent it.
+func (l *listener) stop(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	if l.ended == nil {
+		return l.socket.Close()
+	}
+	err := l.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("%s: requests that were still running were cut off: %w", l.flag, err), l.server.Close())
+	}
+	<-l.ended
+	return err
+}
+
+// serverLog takes what net/http has to say. Broken handshakes are anybody's
+// doing and of no interest; the rest, panics above all, is.
+type serverLog struct{ log *slog.Logger }
+
+func (s *serverLog) Write(line []byte) (int, error) {
+	level, text := slog.LevelError, bytes.TrimSpace(line)
+	if bytes.HasPrefix(text, []byte("http: TLS handshake error")) {
+		level = slog.LevelDebug
+	}
+	s.log.Log(context.Background(), level, string(text))
+	return len(line), nil
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type messagesCommand struct {
+	List messagesList `cmd:"" help:"The journal, the latest first: one line for each interchange of each delivery."`
+	Show messagesShow `cmd:"" help:"One message: its variants, receptions, alerts, documents and acknowledgements."`
+	Raw  messagesRaw  `cmd:"" help:"Write a payload as it came to standard output; the audit log notes it."`
+}
+
+// listing is what every list of the API takes.
+type listing struct {
+	Limit  int    `default:"50" help:"Items of a page, 1 to 500."`
+	Cursor string `placeholder:"CURSOR" help:"Where the page before ended: its \"next\"."`
+	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	connection
+}
+
+func (l listing) filters(pairs ...string) url.Values {
+	q := filters(pairs...)
+	q.Set("limit", strconv.Itoa(l.Limit))
+	if l.Cursor != "" {
+		q.Set("cursor", l.Cursor)
+	}
+	return q
+}
+
+// list asks for a page and shows it: as the API gave it, or as rows.
+func list[T any](a *app, l listing, path string, query url.Values, titles []string, row func(T) []string) error {
+	c, err := a.client(l.connection)
+	if err != nil {
+		return err
+	}
+	var page struct {
+		Items []T    `json:"items"`
+		Next  string `json:"next"`
+	}
+	body, err := c.ask(a, http.MethodGet, path, query, nil, &page)
+	if err != nil {
+		return err
+	}
+	if l.Output == "json" {
+		return a.rawJSON(body)
+	}
+	rows := make([][]string, len(page.Items))
+	for i, item := range page.Items {
+		rows[i] = row(item)
+	}
+	if err := a.table(titles, rows); err != nil {
+		return err
+	}
+	if page.Next != "" {
+		a.progress("there are more: add --cursor %s", page.Next)
+	}
+	return nil
+}
+
+type messagesList struct {
+	Partner   string    `placeholder:"ID" help:"Only this partner's."`
+	MessageID string    `name:"message-id" placeholder:"KEY" help:"Only under this key, of an interchange or a transport."`
+	Transport string    `placeholder:"NAME" help:"http, as2 or as4."`
+	Verdict   string    `placeholder:"WORD" help:"first, duplicate, retry, re-evaluation, correction, completion, reuse or drift."`
+	Outcome   string    `placeholder:"WORD" help:"accepted, partly, rejected, quarantined, received or dead."`
+	Document  string    `placeholder:"NUMBER" help:"Only what brought a document of this number."`
+	After     time.Time `placeholder:"TIME" help:"Received then or later, like 2026-11-28T09:14:00Z."`
+	Before    time.Time `placeholder:"TIME" help:"Received earlier than that."`
+	listing
+}
+
+// delivery is an item of the journal as the API gives it.
+type delivery struct {
+	Partner     string    `json:"partner"`
+	ID          string    `json:"delivery_id"`
+	Received    time.Time `json:"received_at"`
+	Transport   string    `json:"transport"`
+	TransportID string    `json:"transport_id"`
+	MessageID   string    `json:"message_id"`
+	SHA256      string    `json:"payload_sha256"`
+	Verdict     string    `json:"verdict"`
+	Outcome     string    `json:"outcome"`
+	Rule        string    `json:"rule"`
+	Status      int       `json:"status"`
+	Bytes       int64     `json:"bytes"`
+	Detail      string    `json:"detail"`
+}
+
+func (d delivery) key() string {
+	switch {
+	case d.MessageID != "":
+		return d.MessageID
+	case d.TransportID != "":
+		return d.TransportID
+	}
+	return "sha256:" + d.SHA256
+}
+
+var deliveryTitles = []string{"RECEIVED", "PARTNER", "VIA", "VERDICT", "OUTCOME", "ROW", "STATUS", "BYTES", "MESSAGE ID"}
+
+func deliveryRow(d delivery) []string {
+	return []string{clock(d.Received), d.Partner, d.Transport, d.Verdict, d.Outcome, d.Rule, strconv.Itoa(d.Status), strconv.FormatInt(d.Bytes, 10), d.key()}
+}
+
+func (c *messagesList) Run(a *app) error {
+	q := c.filters("partner", c.Partner, "message_id", c.MessageID, "transport", c.Transport, "verdict", c.Verdict,
+		"outcome", c.Outcome, "document", c.Document, "after", instant(c.After), "before", instant(c.Before))
+	return list(a, c.listing, "/messages", q, deliveryTitles, deliveryRow)
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// named is a message named on the command line.
+type named struct {
+	Partner   string `arg:"" help:"The partner's id."`
+	MessageID string `arg:"" name:"message-id" help:"The key, as a list shows it."`
+}
+
+func (n named) path() string {
+	return "/messages/" + url.PathEscape(n.Partner) + "/" + url.PathEscape(n.MessageID)
+}
+
+type messagesShow struct {
+	named
+	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	connection
+}
+
+// message is what the API tells of one key.
+type message struct {
+	Partner   string    `json:"partner"`
+	MessageID string    `json:"message_id"`
+	Kind      string    `json:"kind"`
+	FirstAt   time.Time `json:"first_at"`
+	PurgeOn   string    `json:"purge_on"`
+	KeptBy    []string  `json:"kept_by"`
+	Carried   []struct {
+		Partner   string `json:"partner"`
+		MessageID string `json:"message_id"`
+	} `json:"carried"`
+	Variants []struct {
+		SHA256   string `json:"payload_sha256"`
+		State    string `json:"state"`
+		Current  bool   `json:"current"`
+		Answer   string `json:"answer"`
+		Bytes    int64  `json:"bytes"`
+		Raw      string `json:"raw"`
+		Alert    string `json:"alert_id"`
+		Messages []struct {
+			State string `json:"state"`
+		} `json:"messages"`
+		Omitted int `json:"messages_omitted"`
+	} `json:"variants"`
+	Receptions []delivery   `json:"receptions"`
+	Alerts     []driftAlert `json:"alerts"`
+	Documents  []document   `json:"documents"`
+}
+
+func (c *messagesShow) Run(a *app) error {
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	var m message
+	body, err := api.ask(a, http.MethodGet, c.path(), nil, nil, &m)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return a.rawJSON(body)
+	}
+	return m.table(a)
+}
+
+func (m *message) table(a *app) error {
+	kept := "until " + m.PurgeOn
+	if len(m.KeptBy) > 0 {
+		kept += ", and as long as there is: " + strings.ReplaceAll(strings.Join(m.KeptBy, ", "), "_", " ")
+	}
+	if _, err := fmt.Fprintf(a.stdout, "%s key %s\n  partner %s, first on %s, kept %s\n", m.Kind, printable(m.MessageID), printable(m.Partner), clock(m.FirstAt), kept); err != nil {
+		return err
+	}
+	for _, r := range m.Carried {
+		if _, err := fmt.Fprintf(a.stdout, "  carried %s %s\n", printable(r.Partner), printable(r.MessageID)); err != nil {
+			return err
+		}
+	}
+	var rows [][]string
+	for _, v := range m.Variants {
+		current := ""
+		if v.Current {
+			current = "current"
+		}
+		rows = append(rows, []string{shorten(v.SHA256, 20), v.State, v.Answer, strconv.FormatInt(v.Bytes, 10), strconv.Itoa(len(v.Messages) + v.Omitted), current, v.Alert})
+	}
+	if err := a.section("Variants", []string{"PAYLOAD SHA256", "STATE", "TOLD", "BYTES", "MESSAGES", "", "ALERT"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, d := range m.Receptions {
+		rows = append(rows, deliveryRow(d))
+	}
+	if err := a.section("Receptions", deliveryTitles, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, d := range m.Alerts {
+		rows = append(rows, driftRow(d))
+	}
+	if err := a.section("Drift", driftTitles, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, d := range m.Documents {
+		rows = append(rows, documentRow(d))
+	}
+	return a.section("Documents", documentTitles, rows)
+}
+
+// section writes a titled table, nothing where it has no rows.
+func (a *app) section(title string, titles []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintf(a.stdout, "\n%s\n", title); err != nil {
+		return err
+	}
+	return a.table(titles, rows)
+}
+
+type messagesRaw struct {
+	named
+	SHA256 string `name:"sha256" placeholder:"DIGEST" help:"Which variant; the current one if it is left out."`
+	connection
+}
+
+func (c *messagesRaw) Run(a *app) (err error) {
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	resp, err := api.do(a, http.MethodGet, c.path()+"/raw", filters("sha256", c.SHA256), "", nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := resp.Body.Close(); err == nil {
+			err = e
+		}
+	}()
+	if _, err := io.Copy(a.stdout, resp.Body); err != nil {
+		return fmt.Errorf("the payload broke off: %w; ask for it again", err)
+	}
+	return nil
+}

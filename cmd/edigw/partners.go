@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/edigw/edigw/partners"
+)
+
+type partnersCommand struct {
+	Apply partnersApply `cmd:"" help:"Bring partners and organisations to what YAML files say."`
+	List  partnersList  `cmd:"" help:"All partners, by id."`
+	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`
+	Token partnersToken `cmd:"" help:"Make a token that a partner shows on plain HTTP; its text is shown this once."`
+}
+
+type partnersApply struct {
+	File   []string `short:"f" required:"" placeholder:"FILE" help:"A YAML file, a folder of them, or - for standard input; may be given several times."`
+	Output string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	connection
+}
+
+// Run reads the files here, where env: and file: references mean something, and
+// sends what they come to.
+func (c *partnersApply) Run(a *app) error {
+	specs, err := a.readPartners(c.File)
+	if err != nil {
+		return err
+	}
+	if len(specs) == 0 {
+		return usage("there is no partner in %s", strings.Join(c.File, ", "))
+	}
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	text, err := partners.Write(specs)
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Changes partners.Changes `json:"changes"`
+	}
+	body, err := api.answer(a, http.MethodPut, "/partners", nil, "application/yaml", bytes.NewReader(text), &answer)
+	if p := (*problem)(nil); errors.As(err, &p) && len(p.Errors) > 0 {
+		return faultsInFiles(p, specs)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return a.rawJSON(body)
+	}
+	for _, ch := range answer.Changes {
+		if _, err := fmt.Fprintln(a.stdout, printable(ch.String())); err != nil {
+			return err
+		}
+		for _, f := range ch.Fields {
+			if _, err := fmt.Fprintln(a.stdout, "  "+printable(f.String())); err != nil {
+				return err
+			}
+		}
+	}
+	if len(answer.Changes) == 0 {
+		a.progress("nothing changed: it is all so already")
+	}
+	return nil
+}
+
+// readPartners reads files, folders (their *.yaml and *.yml) and standard input.
+// Every fault of all of them is told at once.
+func (a *app) readPartners(names []string) ([]partners.Spec, error) {
+	files, err := yamlFiles(names)
+	if err != nil {
+		return nil, err
+	}
+	reader := partners.Reader{Getenv: a.env, ReadFile: os.ReadFile}
+	var specs []partners.Spec
+	var faults partners.Faults
+	for _, name := range files {
+		var text []byte
+		if name == "-" {
+			text, err = io.ReadAll(a.stdin)
+		} else {
+			text, err = os.ReadFile(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		read, err := reader.Read(name, text)
+		if wrong := (partners.Faults)(nil); errors.As(err, &wrong) {
+			faults = append(faults, wrong...)
+		} else if err != nil {
+			return nil, err
+		}
+		specs = append(specs, read...)
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("nothing was changed:\n%w", faults)
+	}
+	return specs, nil
+}
+
+func yamlFiles(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		st, err := os.Stat(name)
+		if name == "-" || err == nil && !st.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			if ext := filepath.Ext(path); err == nil && !d.IsDir() && (ext == ".yaml" || ext == ".yml") {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// faultsInFiles tells what the gateway refused under the files' own names: it
+// saw one text that was made of all of them.
+func faultsInFiles(p *problem, specs []partners.Spec) error {
+	var starts []int // line of the sent text in which each spec begins
+	line := 1
+	for _, s := range specs {
+		text, err := partners.Write([]partners.Spec{s})
+		if err != nil {
+			return p
+		}
+		starts = append(starts, line)
+		line += bytes.Count(text, []byte("\n")) + 1 // and the marker between documents
+	}
+	var faults partners.Faults
+	for _, f := range p.Errors {
+		out := partners.Fault{Key: f.Key, Text: f.Detail}
+		if i, exact := slices.BinarySearch(starts, f.Line); f.Line > 0 {
+			if !exact {
+				i--
+			}
+			out.File, out.Line, out.Column = specs[max(i, 0)].File, specs[max(i, 0)].Line, 1
+		}
+		faults = append(faults, out)
+	}
+	return fmt.Errorf("nothing was changed:\n%w", faults)
+}
+
+type partnersList struct {
+	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	connection
+}
+
+func (c *partnersList) Run(a *app) error {
+	type partner struct {
+		ID           string                `json:"id"`
+		Name         string                `json:"name"`
+		State        string                `json:"state"`
+		Organisation string                `json:"organisation"`
+		Revision     int                   `json:"revision"`
+		Connected    string                `json:"connected_on"`
+		Identifiers  []partners.Identifier `json:"identifiers"`
+		Types        []string              `json:"types"`
+	}
+	titles := []string{"PARTNER", "NAME", "STATE", "ORGANISATION", "REVISION", "CONNECTED", "IDENTIFIERS", "TYPES"}
+	return list(a, listing{Output: c.Output, connection: c.connection}, "/partners", nil, titles, func(p partner) []string {
+		var ids []string
+		for _, id := range p.Identifiers {
+			ids = append(ids, id.String())
+		}
+		return []string{p.ID, p.Name, p.State, p.Organisation, strconv.Itoa(p.Revision), p.Connected, strings.Join(ids, " "), strings.Join(p.Types, " ")}
+	})
+}
+
+type partnersShow struct {
+	Partner string `arg:"" help:"The partner's id."`
+	Output  string `short:"o" enum:"yaml,json" default:"yaml" help:"yaml or json."`
+	connection
+}
+
+func (c *partnersShow) Run(a *app) error {
+	return a.show(c.connection, "/partners/"+url.PathEscape(c.Partner), c.Output)
+}
+
+type partnersToken struct {
+	Partner string        `arg:"" help:"The partner's id."`
+	Label   string        `required:"" help:"Tells the partner's tokens apart."`
+	Expires time.Duration `placeholder:"DURATION" help:"For how long it holds, like 2160h; for ever if left out."`
+	Output  string        `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	connection
+}
+
+func (c *partnersToken) Run(a *app) error {
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	body, token, err := api.partnerToken(a, c.Partner, c.Label, c.Expires)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return a.rawJSON(body)
+	}
+	_, err = fmt.Fprintln(a.stdout, token)
+	return err
+}
+
+// partnerToken has a token made that a partner shows on plain HTTP.
+func (c *client) partnerToken(a *app, partner, label string, holds time.Duration) (body []byte, token string, err error) {
+	send := map[string]any{"label": label}
+	if holds > 0 {
+		send["expires_at"] = time.Now().UTC().Add(holds)
+	}
+	var made struct {
+		Token string `json:"token"`
+	}
+	body, err = c.ask(a, http.MethodPost, "/partners/"+url.PathEscape(partner)+"/tokens", nil, send, &made)
+	return body, made.Token, err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the whole command line.
+type grammar struct {
+	Config  string `placeholder:"FILE" help:"Settings as YAML; keys are the flags' names with _ for -."`
+	DataDir string `setting:"" placeholder:"DIR" help:"Where the gateway keeps the embedded PostgreSQL and the address and token for its own command line (default: ${data_dir})."`
+
+	dataDirDefault bool // nothing was said
+
+	Serve serveCommand `cmd:"" default:"withargs" help:"Run the gateway (default)."`
+	Demo  demoCommand  `cmd:"" help:"Run the gateway with two partners, send four interchanges and show each answer."`
+
+	Inspect inspectCommand `cmd:"" help:"Read an interchange and say what is in it and what is wrong with it. Needs no server."`
+	Diff    diffCommand    `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
+
+	Ingest    ingestCommand    `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
+	Partners  partnersCommand  `cmd:"" help:"Who may send."`
+	Messages  messagesCommand  `cmd:"" help:"What came in, and its outcome."`
+	Drift     driftCommand     `cmd:"" help:"Known ids that came with other content."`
+	Documents documentsCommand `cmd:"" help:"Invoices and despatch advices."`
+	Tokens    tokensCommand    `cmd:"" help:"Tokens for the API."`
+
+	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
+	Doctor  doctorCommand  `cmd:"" help:"Look at everything the gateway needs, and say what to do."`
+	Version versionCommand `cmd:"" help:"Say which version this is."`
+}
+
+// app is what a command works with.
+type app struct {
+	ctx            context.Context
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) (string, bool)
+	grammar        *grammar
+}
+
+// The exit codes of design §9.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitFindings = 3
+	exitPartly   = 5
+)
+
+// exit is an error with the exit code it ends in. An empty err has been told.
+type exit struct {
+	code int
+	err  error
+}
+
+func (e *exit) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.err }
+
+// usage is an error of whoever typed the command.
+func usage(format string, args ...any) error {
+	return &exit{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// findings ends a command that did its work and found something.
+func findings() error { return &exit{exitFindings, nil} }
+
+// Run runs one command and gives its exit code. It touches nothing of the
+// process but what it is given, so that tests run whole commands.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
+	g := &grammar{}
+	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, grammar: g}
+	err := a.run(args)
+	if err == nil {
+		return exitOK
+	}
+	code := exitFailed
+	var e *exit
+	if errors.As(err, &e) {
+		code = e.code
+	}
+	if e == nil || e.err != nil {
+		fmt.Fprintf(stderr, "edigw: %v\n", err)
+	}
+	return code
+}
+
+// ended is what kong's exit becomes: after --help there is nothing more to do.
+type ended int
+
+func (a *app) run(args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			code, ok := r.(ended)
+			if !ok {
+				panic(r)
+			}
+			if err = nil; code != 0 {
+				err = &exit{int(code), nil}
+			}
+		}
+	}()
+	settings, err := a.settings(args)
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	parser, err := a.parser(settings)
+	if err != nil {
+		return fmt.Errorf("the command line is built wrong: %w", err)
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return &exit{exitUsage, fmt.Errorf("%w; see edigw --help", err)}
+	}
+	if a.grammar.DataDir == "" {
+		a.grammar.DataDir, a.grammar.dataDirDefault = a.defaultDataDir(), true
+	}
+	return parsed.Run(a)
+}
+
+func (a *app) parser(settings *settings) (*kong.Kong, error) {
+	return kong.New(a.grammar,
+		kong.Name("edigw"),
+		kong.Description("An EDI interchange gateway: every message has its effect once, and a repeat gets the first answer.\n\n"+
+			"Settings are taken from flags, then from the environment, then from the file.\n\n"+
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done with findings, 5 partly done."),
+		kong.Writers(a.stdout, a.stderr),
+		kong.Exit(func(code int) { panic(ended(code)) }),
+		kong.Vars{"data_dir": a.defaultDataDir()},
+		kong.Resolvers(settings),
+		kong.ValueFormatter(helpOf),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, Summary: true, WrapUpperBound: 100}),
+	)
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/httpin"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/migrations"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/web"
+)
+
+// serveCommand runs the gateway until it is told to stop.
+type serveCommand struct {
+	listenFlags
+	databaseFlags
+	intakeFlags
+	logFlags
+	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
+}
+
+// intakeFlags bound what is taken in.
+type intakeFlags struct {
+	MaxBody  int64  `setting:"" default:"2147483648" placeholder:"BYTES" help:"Bytes of a payload at most, decompressed (2 GiB)."`
+	SpoolDir string `setting:"" placeholder:"DIR" help:"Folder for payloads over 1 MiB while they are received; the system's for temporary files if left out."`
+	SpoolCap int64  `setting:"" default:"8589934592" placeholder:"BYTES" help:"Bytes of all payloads in the spool at most (8 GiB)."`
+}
+
+// Run serves until the context ends, then stops in order: no new delivery, those
+// on their way to their end, the journal, the database.
+func (c *serveCommand) Run(a *app) error {
+	log := a.logger(c.LogFormat, c.LogLevel)
+	s, err := a.start(c, log)
+	if err != nil {
+		return err
+	}
+	log.Info("ready", "ingress", s.access.Ingress, "operations", s.access.URL, "version", programVersion())
+	select {
+	case <-a.ctx.Done():
+		log.Info("stopping", "within", c.StopTimeout)
+	case err = <-s.failed:
+	}
+	return errors.Join(err, s.stop(c.StopTimeout))
+}
+
+// started is a gateway that runs in this process.
+type started struct {
+	access localAccess
+	admin  *administration
+	failed <-chan error // a part that cannot be done without has ended
+	log    *slog.Logger
+
+	ingress, operations *listener
+	database            *database
+	later               *journal.Batch
+	cancel              context.CancelFunc // of what runs beside
+}
+
+// start is the wiring: every part of the gateway and what it is given.
+func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
+	boundMemory(a.env)
+	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
+	if err != nil {
+		return nil, err
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(a.ctx))
+	s := &started{log: log, database: db, cancel: cancel}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop(time.Second))
+		}
+	}()
+	if err := db.migrate(a.ctx, log); err != nil {
+		return nil, err
+	}
+	pool := db.pool
+	var clock gateway.Clock
+	if err := clock.Measure(a.ctx, pool); err != nil {
+		return nil, err
+	}
+
+	store := &partners.Store{Pool: pool, Now: clock.Now}
+	directory := &partners.Directory{Store: store, Log: log}
+	if err := directory.Load(a.ctx); err != nil {
+		return nil, err
+	}
+	people := &accounts.Store{Pool: pool, Now: clock.Now}
+	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory}
+
+	registry := prometheus.NewRegistry()
+	metrics, err := gateway.NewMetrics(registry, programVersion())
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{pool})
+
+	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}
+	s.later.Start()
+	g := &gateway.Gateway{
+		Pool: pool, Formats: formats, Handlers: documents.Handlers(), Log: log,
+		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
+		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, NewID: newID,
+	}
+	in := &httpin.Handler{
+		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Running: g.Running,
+		Spool:  &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes},
+		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
+	}
+	api := &web.API{
+		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
+		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool},
+		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Record: s.admin.record, Compare: compareTexts,
+		Checks: checks(db), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log, Now: clock.Now,
+	}
+
+	go clock.Run(background, pool)
+	go directory.Watch(background)
+	go makePartitions(background, db, log)
+	if err := s.listen(background, c.listenFlags, withFaults(a, g, httpin.Routes(in)), api.Handler()); err != nil {
+		return nil, err
+	}
+	if err := s.leaveAccess(a, people); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// stop ends everything in the order in which one part needs another.
+func (s *started) stop(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	err := errors.Join(s.ingress.stop(ctx), s.operations.stop(ctx))
+	s.cancel()
+	if s.later != nil {
+		s.later.Stop()
+	}
+	return errors.Join(err, s.database.close(context.Background()))
+}
+
+func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
+// memoryLimit is the size the heap is held to where GOMEMLIMIT says nothing:
+// soft, so that a burst is collected more often and not refused. In bytes.
+const memoryLimit = 192 << 20
+
+func boundMemory(env func(string) (string, bool)) {
+	if _, given := env("GOMEMLIMIT"); !given {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
+// checks are what /readyz asks.
+func checks(db *database) []web.Check {
+	return []web.Check{
+		{Name: "database", Run: db.pool.Ping},
+		{Name: "schema", Run: func(ctx context.Context) error {
+			have, want, err := migrations.Version(ctx, db.pool)
+			if err == nil && have < want {
+				err = fmt.Errorf("version %d, this program needs %d: run `edigw migrate`", have, want)
+			}
+			return err
+		}},
+		{Name: "durability", Run: func(ctx context.Context) error { return durable(ctx, db.pool) }},
+	}
+}
+
+// makePartitions makes those of the coming months, daily: one that is missing
+// does not stop receipt, but its rows have to be moved later.
+func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
+	t := time.NewTicker(24 * time.Hour)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if err := journal.EnsurePartitions(ctx, db.pool, monthly...); err != nil && ctx.Err() == nil {
+				log.Error("partitions of the coming months were not made", "err", err)
+			}
+		}
+	}
+}
+
+// leaveAccess writes address and an administrator's token where the command line
+// of this machine finds them. A token from an earlier start is kept.
+func (s *started) leaveAccess(a *app, people *accounts.Store) error {
+	dir := a.grammar.DataDir
+	if old, err := readLocalAccess(dir); err == nil {
+		if who, err := people.Authenticate(a.ctx, old.Token); err == nil && who.Role == accounts.Admin {
+			s.access.Token = old.Token
+		}
+	}
+	if s.access.Token == "" {
+		plain, _, err := people.CreateToken(a.ctx, accounts.Identity{Person: "edigw serve", Role: accounts.Admin},
+			accounts.NewToken{Person: "local", Role: accounts.Admin, Label: "command line of this machine"})
+		if err != nil {
+			return err
+		}
+		s.access.Token = plain
+	}
+	if err := writePrivate(localAccessFile(dir), s.access); err != nil {
+		return fmt.Errorf("leave the address for the command line: %w", err)
+	}
+	return nil
+}
+
+// writePrivate replaces a file that only its owner may read, all at once.
+func writePrivate(path string, v any) error {
+	text, err := jsonLines(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".api-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

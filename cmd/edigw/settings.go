@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+)
+
+// defaultConfig is read where it exists and no other file is named.
+const defaultConfig = "/etc/edigw/edigw.yaml"
+
+// settings are the flags that may stand in the environment and in a file: those
+// tagged `setting`. A flag of the command line wins over both, the environment
+// over the file. A flag tagged `secret` may stand in a file of its own, which
+// EDIGW_…_FILE names.
+type settings struct {
+	env  func(string) (string, bool)
+	file string
+	keys map[string]any // of the file
+}
+
+// settings reads the file that --config or EDIGW_CONFIG names. It must be known
+// before kong resolves anything, so the arguments are looked through by hand.
+func (a *app) settings(args []string) (*settings, error) {
+	s := &settings{env: a.env}
+	named := false
+	s.file, named = a.env("EDIGW_CONFIG")
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if v, ok := strings.CutPrefix(arg, "--config="); ok {
+			s.file, named = v, true
+		} else if arg == "--config" && i+1 < len(args) {
+			s.file, named = args[i+1], true
+		}
+	}
+	if !named {
+		s.file = defaultConfig
+	}
+	text, err := os.ReadFile(s.file)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return s, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w; name another file with --config", err)
+	}
+	if err := yaml.Unmarshal(text, &s.keys); err != nil {
+		return nil, fmt.Errorf("%s: must be YAML with one setting a line, like `listen: 127.0.0.1:8080`: %w", s.file, err)
+	}
+	return s, nil
+}
+
+// Validate refuses keys of the file that name no setting.
+func (s *settings) Validate(model *kong.Application) error {
+	known := settingsOf(model)
+	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
+		if known[key] == nil {
+			return fmt.Errorf("%s: there is no setting %q; there are: %s", s.file, key, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// settingsOf gives the flags of all commands that are settings, by their key in
+// the file.
+func settingsOf(model *kong.Application) map[string]*kong.Flag {
+	known := map[string]*kong.Flag{}
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			if f.Tag.Has("setting") {
+				known[keyOf(f)] = f
+			}
+		}
+		for _, c := range n.Children {
+			walk(c)
+		}
+	}
+	walk(model.Node)
+	return known
+}
+
+// Resolve gives a flag its value from the environment, else from the file.
+func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+	if !f.Tag.Has("setting") {
+		return nil, nil
+	}
+	name := environmentOf(f)
+	v, given := s.env(name)
+	if f.Tag.Has("secret") {
+		if file, ok := s.env(name + "_FILE"); ok {
+			if given {
+				return nil, fmt.Errorf("both %s and %s_FILE are set; leave one out", name, name)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("%s_FILE: %w", name, err)
+			}
+			return strings.TrimRight(string(text), "\r\n"), nil
+		}
+	}
+	if given {
+		return v, nil
+	}
+	if v, ok := s.keys[keyOf(f)]; ok {
+		return fmt.Sprint(v), nil
+	}
+	return nil, nil
+}
+
+func keyOf(f *kong.Flag) string { return strings.ReplaceAll(f.Name, "-", "_") }
+
+func environmentOf(f *kong.Flag) string { return "EDIGW_" + strings.ToUpper(keyOf(f)) }
+
+// helpOf adds to a setting's help where else it may be given.
+func helpOf(v *kong.Value) string {
+	help := kong.DefaultHelpValueFormatter(v)
+	if v.Flag == nil || !v.Tag.Has("setting") {
+		return help
+	}
+	name := "$" + environmentOf(v.Flag)
+	if v.Tag.Has("secret") {
+		name += ", $" + environmentOf(v.Flag) + "_FILE"
+	}
+	return help + " (" + name + ")"
+}
+
+// defaultDataDir is where the gateway keeps its data if nothing is said.
+func (a *app) defaultDataDir() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/edigw"
+	}
+	if dir, ok := a.env("XDG_DATA_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "edigw")
+	}
+	if home, ok := a.env("HOME"); ok && home != "" {
+		return filepath.Join(home, ".local", "share", "edigw")
+	}
+	return "edigw-data"
+}
