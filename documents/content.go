@@ -248,9 +248,10 @@ func (g *digester) write(s *edi.Segment) (escaped, ok bool) {
 
 // writeValues is write for what is not plain.
 func (g *digester) writeValues(s *edi.Segment) (escaped, ok bool) {
+	ok = sound(string(s.RawTag()))
+	g.buf = append(g.buf, s.RawTag()...)
 	start := len(g.buf)
-	ok = true
-	g.buf = appendValues(append(g.buf, s.RawTag()...), s, func(v edi.Value) bool {
+	g.buf = appendValues(g.buf, s, func(v edi.Value) bool {
 		ok = ok && sound(v.Text)
 		return false
 	})

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/edifact"
 )
 
 // change gives text with each old replaced by its new.
@@ -213,47 +212,4 @@ func TestStamp(t *testing.T) {
 	if len(slices.Compact(slices.Clone(stamps))) != len(stamps) {
 		t.Errorf("not distinct: %q", stamps)
 	}
-}
-
-// FuzzMap maps whatever text there is: no mapper may panic, and what it accepts
-// has an identity.
-func FuzzMap(f *testing.F) {
-	for _, name := range []string{"invoic-d96a.edi", "invoic-credit-d01b.edi", "desadv-d96a.edi"} {
-		text := testdata(f, name)
-		f.Add(text)
-		lines := bytes.SplitAfter(text, []byte("'"))
-		slices.Reverse(lines[1:])
-		f.Add(bytes.Join(lines, nil))
-	}
-	f.Add(manyLines(3))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		p := edi.Bytes(text)
-		ic, err := edifact.Reader{}.Split(p, 0)
-		if err != nil || ic == nil {
-			return
-		}
-		err = edifact.Reader{}.Scan(p, ic, func(i int, b *edi.Body) error {
-			for _, m := range []func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error){mapInvoic, mapDesadv, Generic} {
-				d, errs := m(ic, i, b)
-				if (d == nil) != (edi.Worst(errs) >= edi.SeverityError) {
-					t.Fatalf("document %v with findings %v", d != nil, errs)
-				}
-				if d == nil {
-					continue
-				}
-				if d.Class != ClassGeneric && d.Number == "" || d.GuardContent() == [32]byte{} || d.GuardKey() == [32]byte{} {
-					t.Fatalf("a document without identity: %+v", d)
-				}
-				for at, pack := range d.Packages {
-					if pack.Parent > at {
-						t.Fatalf("package %d stands in %d, which is not before it", at+1, pack.Parent)
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
 }

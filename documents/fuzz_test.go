@@ -1,0 +1,120 @@
+package documents
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/edigw/edigw/edi"
+)
+
+var ours = edi.Delimiters{Component: ':', Element: '+', Decimal: '.', Release: '?', Repetition: '*', Terminator: '\''}
+
+// messages are the segments of the messages in testdata, envelopes cut off.
+func messages(t testing.TB) [][]string {
+	var all [][]string
+	for _, name := range []string{"invoic-d96a.edi", "invoic-credit-d01b.edi", "desadv-d96a.edi"} {
+		text := latin1(string(testdata(t, name)))
+		var segments []string
+		for _, s := range bytes.SplitAfter([]byte(text[bytes.Index([]byte(text), []byte("UNH")):]), []byte("'")) {
+			if s = bytes.TrimLeft(s, "\n"); len(s) > 0 && !bytes.HasPrefix(s, []byte("UNZ")) {
+				segments = append(segments, string(s))
+			}
+		}
+		all = append(all, segments)
+	}
+	return all
+}
+
+// mapAll maps a body by every mapper and holds what must hold for any text: no
+// panic, a document exactly where nothing refuses it, an identity, a tree, and rows
+// that can be encoded.
+func mapAll(t interface{ Fatalf(string, ...any) }, text []byte) {
+	b := edi.NewBody(text, 0, 1, ours, nil)
+	ic := &edi.Interchange{Delimiters: ours, Sender: edi.Party{ID: "S"}, Messages: []edi.Message{{Type: &edi.MessageType{Type: "X"}}}}
+	for _, m := range []func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error){mapInvoic, mapDesadv, Generic} {
+		d, errs := m(ic, 0, b)
+		if (d == nil) != (edi.Worst(errs) >= edi.SeverityError) {
+			t.Fatalf("document %v with findings %v", d != nil, errs)
+		}
+		if len(errs) > 2*maxFindings+1 {
+			t.Fatalf("%d findings", len(errs))
+		}
+		if d == nil {
+			continue
+		}
+		if d.Class != ClassGeneric && d.Number == "" || d.GuardContent() == [32]byte{} || d.GuardKey() == [32]byte{} {
+			t.Fatalf("a document without identity: %+v", d)
+		}
+		for at, pack := range d.Packages {
+			if pack.Parent > at {
+				t.Fatalf("package %d stands in %d, which is not before it", at+1, pack.Parent)
+			}
+		}
+		for at, l := range d.Lines {
+			if l.Package > len(d.Packages) {
+				t.Fatalf("line %d lies in package %d of %d", at+1, l.Package, len(d.Packages))
+			}
+		}
+		d.ID = uuid.UUID{1}
+		var batch pgx.Batch
+		if err := Queue(&batch, "acme", []Row{{Document: d, State: StateLive}}); err != nil {
+			t.Fatalf("rows: %v", err)
+		}
+	}
+}
+
+// TestMutations maps real messages with segments dropped, doubled, moved and taken
+// from each other, and values swapped.
+func TestMutations(t *testing.T) {
+	all := messages(t)
+	var pool []string
+	for _, m := range all {
+		pool = append(pool, m...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		segments := slices.Clone(rapid.SampledFrom(all).Draw(t, "message"))
+		for range rapid.IntRange(1, 8).Draw(t, "changes") {
+			at := rapid.IntRange(1, len(segments)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 4).Draw(t, "change") {
+			case 0:
+				if len(segments) > 2 {
+					segments = slices.Delete(segments, at, at+1)
+				}
+			case 1:
+				segments = slices.Insert(segments, at, segments[at])
+			case 2:
+				to := rapid.IntRange(1, len(segments)-1).Draw(t, "to")
+				segments[at], segments[to] = segments[to], segments[at]
+			case 3:
+				segments = slices.Insert(segments, at, rapid.SampledFrom(pool).Draw(t, "segment"))
+			case 4:
+				b := []byte(segments[at])
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte("+:*?0Z-., \x00\x1b\x1d\xfc")).Draw(t, "becomes")
+				segments[at] = string(b)
+			}
+		}
+		var text []byte
+		for _, s := range segments {
+			text = append(text, s...)
+		}
+		mapAll(t, text)
+	})
+}
+
+// FuzzMap maps whatever text there is.
+func FuzzMap(f *testing.F) {
+	for _, segments := range messages(f) {
+		var text []byte
+		for _, s := range segments {
+			text = append(text, s...)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("UNH'BGM+380+\x1b\x1d+9'CPS+1'GIN+BJ+1+2+3'PCI+1'LIN'PCI'GIN+BX+1:2'QTY+12:1'MOA'UNT'"))
+	f.Fuzz(func(t *testing.T, text []byte) { mapAll(t, text) })
+}
