@@ -110,21 +110,23 @@ func (c *ContentDigest) fast(s *Segment) bool {
 	for i := 0; i < n; i += 32 {
 		*(*[32]byte)(out[i+1:]) = *(*[32]byte)(raw[i:])
 	}
-	head, kind, start := 0, uint32(0), s.from // of the value being measured
+	// A value that is too long (62-length is negative), or empty before a lower
+	// kind, sets the high bit of stuck: no branch waits for it.
+	head, kind, start, stuck := out, uint32(0), s.from, uint32(0)
 	for _, m := range t.marks[s.first : s.first+s.marks] {
-		length, next := m>>markShift-start, m&markKind
-		if length >= longValue || length == 0 && next < kind {
-			return false
-		}
-		out[head] = uint8(kind<<6 | length)
-		start, kind = m>>markShift+1, next
-		head = int(start - s.from)
+		end, next := m>>markShift, m&markKind
+		length := end - start
+		stuck |= (longValue - 1 - length) | (length-1)&(next-kind)
+		head[0] = uint8(kind<<6 | length)
+		head = out[end+1-s.from:]
+		start, kind = end+1, next
 	}
 	length := s.to - start
-	if length >= longValue || length == 0 && kind > 0 {
+	stuck |= (longValue - 1 - length) | (length-1)&(kindTerminator-kind)
+	if int32(stuck) < 0 {
 		return false
 	}
-	out[head] = uint8(kind<<6 | length)
+	head[0] = uint8(kind<<6 | length)
 	c.frame = c.frame[:at+n+1]
 	return true
 }

@@ -196,12 +196,13 @@ func (l *Lexer) cut() {
 	at := len(l.Segments)
 	segments := l.room(n)
 	raw, base := t.raw, uint32(l.scanned)
-	from, first := l.from, l.first
+	from, first, released := l.from, l.first, l.released
 	for k := 0; k < len(stops); k++ {
 		i := stops[k]
 		m := fresh[i]
 		to := m >> markShift
 		if m&markKind == kindRelease {
+			released = true
 			if l.release(fresh, i) && k+1 < len(stops) && stops[k+1] == i+1 {
 				k++
 			}
@@ -221,14 +222,14 @@ func (l *Lexer) cut() {
 			if s.text != t {
 				s.text = t
 			}
-			s.from, s.to, s.first, s.marks, s.Number, s.released, s.open = from, to, first, last-first, 0, l.released, false
-			if l.released {
+			s.from, s.to, s.first, s.marks, s.Number, s.released, s.open = from, to, first, last-first, 0, released, false
+			if released {
 				s.marks = compact(t.marks[first:last])
 			}
 		}
-		from, first, l.released = to+1, last+1, false
+		from, first, released = to+1, last+1, false
 	}
-	l.from, l.first, l.Segments = from, first, segments[:at]
+	l.from, l.first, l.released, l.Segments = from, first, released, segments[:at]
 	l.scanned = len(t.marks)
 }
 
@@ -259,7 +260,6 @@ func (l *Lexer) room(n int) []Segment {
 // release strikes mark i, a release character, and the mark that it releases,
 // and reports whether there was one.
 func (l *Lexer) release(fresh []uint32, i uint32) (struck bool) {
-	l.released = true
 	off := fresh[i] >> markShift
 	if int(i)+1 < len(fresh) && fresh[i+1]>>markShift == off+1 {
 		fresh[i+1] |= kindStruck

@@ -21,7 +21,10 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 	if s.seen&edi.ClassLower != 0 && s.charset.name == "UNOA" && !s.said["outside-level-a"] {
 		s.lower(segments)
 	}
-	s.releases(segments)
+	if s.released && !s.said["release-unneeded"] {
+		s.releases(segments)
+	}
+	s.released = false
 }
 
 // controls refuses NUL, which no database text can hold, and the code extension
@@ -122,9 +125,6 @@ func (s *scan) lower(segments []edi.Segment) {
 // which needs none.
 // QUIRK: some release every character that is not a letter; the character counts.
 func (s *scan) releases(segments []edi.Segment) {
-	if s.said["release-unneeded"] {
-		return
-	}
 	for _, seg := range segments {
 		if !seg.Released() {
 			continue

@@ -50,18 +50,19 @@ type scan struct {
 	content *edi.ContentDigest
 	charset charset
 
-	next    int       // the first of lex.Segments not looked at
-	open    int       // index into lex.Segments of the open message's UNH, -1 none
-	before  int       // segments of the interchange before that UNH
-	group   int       // index of the open group, -1 none
-	loose   bool      // a message stood outside groups
-	orphans bool      // in a run of segments outside messages
-	seen    edi.Class // of the blocks that the open message stands in
-	refs    references
-	groups  map[string]bool
-	types   map[string]*edi.MessageType // by S009 as sent
-	said    map[string]bool
-	stopped bool
+	next     int       // the first of lex.Segments not looked at
+	open     int       // index into lex.Segments of the open message's UNH, -1 none
+	before   int       // segments of the interchange before that UNH
+	group    int       // index of the open group, -1 none
+	loose    bool      // a message stood outside groups
+	orphans  bool      // in a run of segments outside messages
+	seen     edi.Class // of the blocks that the open message stands in
+	released bool      // a release character was seen since characters were checked
+	refs     references
+	groups   map[string]bool
+	types    map[string]*edi.MessageType // by S009 as sent
+	said     map[string]bool
+	stopped  bool
 }
 
 const scanBlock = 32 << 10
@@ -94,7 +95,7 @@ func (s *scan) run(p *edi.Payload) error {
 				return err
 			}
 			s.lex.Window(w.raw, w.at)
-		case w.mem != nil && s.keep() > 1024 && s.keep() > len(s.lex.Segments)/2:
+		case w.mem != nil && s.keep() > 4096 && s.keep() > len(s.lex.Segments)/8*7: // little is left to move
 			w.skip(s.drop())
 		}
 	}
@@ -161,6 +162,7 @@ func (s *scan) segments() error {
 		seg := &s.lex.Segments[s.next]
 		s.ic.Segments++
 		tag := seg.RawTag()
+		s.released = s.released || seg.Released()
 		if s.open >= 0 {
 			seg.Number = int32(s.next - s.open + 1)
 			if validTag(tag) && (tag[0] != 'U' || tag[1] != 'N') { // nearly all
