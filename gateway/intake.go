@@ -226,15 +226,17 @@ func shape(p partners.Policy) dedup.Shape {
 	return dedup.Shape{ControlReference: p.ControlReference, IncludeApplication: p.KeyIncludesApplication}
 }
 
-// earlier gives the key an interchange had before the partner's key settings
-// were changed, while it is to be looked for.
-func (p *part) earlier(now time.Time) (dedup.Ref, bool) {
-	prev := p.owner.Policy.Previous
-	if prev == nil || !now.Before(prev.Until) {
-		return dedup.Ref{}, false
+// earlier gives the keys an interchange had before the partner's key settings
+// were changed, the latest first, while they are to be looked for.
+func (p *part) earlier(now time.Time) []dedup.Ref {
+	var refs []dedup.Ref
+	for prev := p.owner.Policy.Previous; prev != nil && now.Before(prev.Until); prev = prev.Before {
+		r := dedup.Ref{Partner: p.owner.ID, ID: dedup.InterchangeKey(p.ic, dedup.Shape{ControlReference: prev.ControlReference, IncludeApplication: prev.KeyIncludesApplication})}
+		if r != p.key {
+			refs = append(refs, r)
+		}
 	}
-	r := dedup.Ref{Partner: p.owner.ID, ID: dedup.InterchangeKey(p.ic, dedup.Shape{ControlReference: prev.ControlReference, IncludeApplication: prev.KeyIncludesApplication})}
-	return r, r != p.key
+	return refs
 }
 
 func readingOf(p *partners.Partner) Reading {

@@ -20,9 +20,7 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 	var earlier []dedup.Ref
 	for _, p := range in.parts {
 		if p.key != (dedup.Ref{}) {
-			if r, ok := p.earlier(in.now); ok {
-				earlier = append(earlier, r)
-			}
+			earlier = append(earlier, p.earlier(in.now)...)
 		}
 	}
 	refs := dedup.SortRefs(append(in.refs(), earlier...))
@@ -65,12 +63,20 @@ func (in *intake) useEarlierKeys() {
 		if p.key == (dedup.Ref{}) {
 			continue
 		}
-		if r, ok := p.earlier(in.now); ok {
+		for _, r := range p.earlier(in.now) {
 			if k := in.keys[r]; k != nil && k.Find(p.ic.PayloadSHA256) != nil {
 				p.key = r
-			} else {
-				delete(in.keys, r)
+				break
 			}
+		}
+	}
+	used := map[dedup.Ref]bool{}
+	for _, r := range in.refs() {
+		used[r] = true
+	}
+	for r := range in.keys { // those that are not used are not locked either
+		if !used[r] {
+			delete(in.keys, r)
 		}
 	}
 }
