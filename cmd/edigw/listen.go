@@ -43,8 +43,8 @@ func (s *started) listen(_ context.Context, f listenFlags, ingress, operations h
 	if s.operations, err = listen("--ops-listen", f.OpsListen, operations, f.OpsTLSCert, f.OpsTLSKey, s.log); err != nil {
 		return err
 	}
-	if c := s.ingress.server.TLSConfig; c != nil {
-		c.ClientAuth = tls.RequestClientCert
+	if s.ingress.secure {
+		s.ingress.server.TLSConfig.ClientAuth = tls.RequestClientCert
 	}
 	s.ingress.serve(failed)
 	s.operations.serve(failed)
@@ -58,6 +58,7 @@ type listener struct {
 	flag   string // that names it, for errors
 	socket net.Listener
 	server *http.Server
+	secure bool          // it speaks TLS; server.TLSConfig does not tell, net/http sets it as well
 	ended  chan struct{} // closed when serve is over; nil before it
 }
 
@@ -79,7 +80,7 @@ func listen(flag, address string, h http.Handler, certFile, keyFile string, to *
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 		}
-		l.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+		l.secure, l.server.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
 	}
 	var err error
 	if l.socket, err = net.Listen("tcp", address); err != nil {
@@ -90,7 +91,7 @@ func listen(flag, address string, h http.Handler, certFile, keyFile string, to *
 
 // url is the address as bound.
 func (l *listener) url() string {
-	if l.server.TLSConfig != nil {
+	if l.secure {
 		return "https://" + l.socket.Addr().String()
 	}
 	return "http://" + l.socket.Addr().String()
@@ -102,7 +103,7 @@ func (l *listener) serve(failed chan<- error) {
 	go func() {
 		defer close(l.ended)
 		serve := l.server.Serve
-		if l.server.TLSConfig != nil {
+		if l.secure {
 			serve = func(s net.Listener) error { return l.server.ServeTLS(s, "", "") }
 		}
 		if err := serve(l.socket); !errors.Is(err, http.ErrServerClosed) {
