@@ -1,0 +1,49 @@
+package edifact
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestFindingsAreDocumented holds docs/reference/edifact.md to the codes that the
+// package can report.
+func TestFindingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/edifact.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile(`(?:edi\.Severity\w+, |refuse\(|s\.stop\(|Code = |codeText = |seg, \d, [\w.(\[\])]+, |Code: )"([a-z0-9-]+)"|^const codeText = "([a-z-]+)"|"(un[a-z]-(?:incomplete|malformed))", "\d+"`)
+	known := map[string]bool{}
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		source, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range code.FindAllStringSubmatch(string(source), -1) {
+			known[m[1]+m[2]+m[3]] = true
+		}
+	}
+	if len(known) < 40 {
+		t.Fatalf("only %d codes found in the source", len(known))
+	}
+	for c := range known {
+		if !strings.Contains(string(page), "`"+c+"`") {
+			t.Errorf("%s is not documented", c)
+		}
+	}
+	for _, m := range regexp.MustCompile("`([a-z0-9]+-[a-z0-9-]+)`").FindAllStringSubmatch(string(page), -1) {
+		if !known[m[1]] {
+			t.Errorf("%s is documented, but nothing reports it", m[1])
+		}
+	}
+}
