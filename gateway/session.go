@@ -72,11 +72,13 @@ func (s *session) commit(ctx context.Context) error {
 	}
 	var tag pgconn.CommandTag
 	s.batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error { tag = ct; return nil })
+	s.noted.forget(s.conn.Conn().PgConn())
+	s.open = true
+	sent := s.conn.SendBatch(ctx, s.batch)
 	if s.hook != nil {
 		s.hook("commit sent")
 	}
-	s.noted.forget(s.conn.Conn().PgConn())
-	err := s.flush(ctx)
+	err := sent.Close()
 	switch pg := (*pgconn.PgError)(nil); {
 	case err == nil && tag.String() == "COMMIT":
 		s.open = false
