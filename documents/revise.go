@@ -32,38 +32,3 @@ update document set state = $3
 where partner_id = $1 and document_id = any($2) and state <> $3`,
 		partnerID, ids, string(state))
 }
-
-// Standing is what a revision is compared with.
-type Standing struct {
-	ID           uuid.UUID
-	State        State
-	Revision     int
-	Stamp        string
-	SupersededBy *uuid.UUID
-	CancelledBy  *uuid.UUID
-}
-
-// Live reports whether the document counts: posted, not replaced, not cancelled.
-func (s *Standing) Live() bool {
-	return s.State == StateLive && s.SupersededBy == nil && s.CancelledBy == nil
-}
-
-// QueueStanding reads documents by id; found is called for each that there is. The
-// caller holds their guard rows.
-func QueueStanding(b *pgx.Batch, partnerID string, ids []uuid.UUID, found func(Standing)) {
-	b.Queue(`
-select document_id, state, revision, stamp, superseded_by, cancelled_by
-from document
-where partner_id = $1 and document_id = any($2)
-order by document_id`,
-		partnerID, ids).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var s Standing
-			if err := rows.Scan(&s.ID, &s.State, &s.Revision, &s.Stamp, &s.SupersededBy, &s.CancelledBy); err != nil {
-				return err
-			}
-			found(s)
-		}
-		return rows.Err()
-	})
-}

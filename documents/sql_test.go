@@ -294,15 +294,6 @@ func TestRevise(t *testing.T) {
 			t.Error("live")
 		}
 	})
-	t.Run("what stands is read with its stamp", func(t *testing.T) {
-		var b pgx.Batch
-		got := map[uuid.UUID]Standing{}
-		QueueStanding(&b, "acme", []uuid.UUID{older.Document.ID, newer.Document.ID, newID(t)}, func(s Standing) { got[s.ID] = s })
-		send(t, pool, &b)
-		if len(got) != 2 || *got[older.Document.ID].SupersededBy != newer.Document.ID || got[newer.Document.ID].Revision != 2 || got[newer.Document.ID].Stamp != newer.Stamp {
-			t.Errorf("got %+v", got)
-		}
-	})
 }
 
 func TestList(t *testing.T) {

@@ -260,39 +260,3 @@ func sumLines(lines []Line) (all, own Number, ok bool) {
 	}
 	return all, own, len(lines) > 0
 }
-
-// closeLine compares a line's net amount with quantity, price, allowances and
-// charges, where they were sent.
-func (m *invoic) closeLine() {
-	l := m.line
-	m.line = nil
-	if l == nil || m.price == 0 || !l.NetAmount.Valid() || !l.Quantity.Valid() || !l.Price.Valid() {
-		return
-	}
-	// Both sides times the price basis, so that nothing is divided.
-	due, net, within := l.Quantity.times(l.Price), l.NetAmount, tolerance(0)
-	basis := l.PriceBasis
-	if basis.Sign() > 0 {
-		net, within = net.times(basis), within.times(basis)
-	} else {
-		basis = Number{small: 1, valid: true}
-	}
-	gross := due
-	if l.Detail != nil {
-		for i := range l.Detail.AllowanceCharges {
-			a := &l.Detail.AllowanceCharges[i]
-			if a.Charge {
-				due = due.plus(a.Amount.times(basis))
-			} else {
-				due = due.minus(a.Amount.times(basis))
-			}
-		}
-	}
-	// QUIRK: a net price often holds the line's allowances already.
-	if near(due, net, within) || near(gross, net, within) {
-		return
-	}
-	at := m.body.Segments[m.lineSegment].Location(0, 0)
-	m.warn("line-amount", at, "line %s: quantity %s at %s gives %s, MOA 203 says %s", l.No, l.Quantity, l.Price,
-		NumberOf(due.Decimal().DivRound(basis.Decimal(), 2)), l.NetAmount)
-}
