@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// State of a document row. Which documents count as the business's is live: state
-// live, neither superseded nor cancelled, and no test.
+// State of a document row. The documents that count are live: state live, neither
+// superseded nor cancelled, not themselves a cancellation, and no test.
 type State string
 
 // The states.

@@ -286,6 +286,16 @@ func TestRevise(t *testing.T) {
 			t.Error("not live")
 		}
 	})
+	t.Run("a cancellation is kept, and is nothing to pay", func(t *testing.T) {
+		r := row(t, "invoic-d96a.edi")
+		r.Document.Function = "1"
+		write(t, pool, "cancelling", r)
+		page, err := store.List(ctx, Filter{Partner: "cancelling", Live: true})
+		d, err2 := store.Get(ctx, "cancelling", r.Document.ID)
+		if err != nil || err2 != nil || d.Live || len(page.Documents) != 0 {
+			t.Errorf("got %+v, %v, %v, %v", d, page, err, err2)
+		}
+	})
 	t.Run("a test document is never live", func(t *testing.T) {
 		r := row(t, "invoic-d96a.edi")
 		r.Document.Test = true

@@ -31,7 +31,7 @@ type Filter struct {
 	Class     string
 	MessageID string // interchange key that brought it
 	SSCC      string // despatch advices that name this logistic unit
-	Live      bool   // only those that count: posted, not replaced, not cancelled, no test
+	Live      bool   // only those that count: posted, not replaced, not cancelled, no cancellation, no test
 	After     string // Page.Next of the page before
 	Limit     int    // 1 to 500; 0 means 50
 }
@@ -79,7 +79,7 @@ func (s *Stored) scan(row pgx.CollectableRow, more ...any) error {
 		&t.Lines, &t.Allowances, &t.Charges, &t.TaxExclusive, &t.Tax, &t.TaxInclusive, &t.Prepaid, &t.Rounding, &t.Payable,
 		&s.LineCount, &s.PackageCount, &s.MessageID, &s.Epoch, &s.MessageSHA256, &s.MessageReference, &s.MessageIndex,
 		&s.ReceivedAt, orEmpty{&s.PurgeOn}}, more...)...)
-	s.Live = s.State == StateLive && s.SupersededBy == nil && s.CancelledBy == nil && !s.Test
+	s.Live = s.State == StateLive && s.SupersededBy == nil && s.CancelledBy == nil && !s.Test && s.Document.Revision() != RevisionCancel
 	return err
 }
 
@@ -148,7 +148,7 @@ func listSQL(f Filter, after uuid.UUID, limit int) (string, []any) {
 		add("d.document_id in (select p.document_id from document_package p where p.partner_id = $1 and p.sscc = ?)", f.SSCC)
 	}
 	if f.Live {
-		where = append(where, "d.state = 'live' and d.superseded_by is null and d.cancelled_by is null and not d.test")
+		where = append(where, "d.state = 'live' and d.superseded_by is null and d.cancelled_by is null and not d.test and d.function_code not in ('1', '17')")
 	}
 	if after != uuid.Nil {
 		add("d.document_id < ?", after)
