@@ -176,7 +176,11 @@ func variantOf(k *dedup.Key, v *dedup.Variant) variant {
 			break
 		}
 		m := &v.Messages[i]
-		out.Messages = append(out.Messages, messageFate{hexOf(m.SHA256), m.Fate.String(), m.Attempts})
+		state := "undecided" // of a drift
+		if m.Fate != 0 {
+			state = m.Fate.String()
+		}
+		out.Messages = append(out.Messages, messageFate{hexOf(m.SHA256), state, m.Attempts})
 	}
 	return out
 }

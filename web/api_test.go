@@ -1,0 +1,249 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/accounts"
+)
+
+func sha(text string) [32]byte { return sha256.Sum256([]byte(text)) }
+
+const (
+	keyOf1 = "unb:9520001000010:14:9520002000019:14:1"
+	keyOf2 = "unb:9520001000010:14:9520002000019:14:2"
+)
+
+// filled is a rig in which something of everything has happened.
+func filled(t *testing.T) *rig {
+	r := newRig(t)
+	first := invoice{reference: "1", number: "RE-1", total: "119.00"}
+	r.receive("acme", "m/1", first.text())                                                               // 201
+	r.receive("acme", "m/1", first.text())                                                               // 200
+	r.receive("acme", "", invoice{reference: "1", number: "RE-1", total: "129.00"}.text())               // drift of kind interchange
+	r.receive("acme", "m/1", invoice{reference: "7", number: "RE-7", total: "119.00"}.text())            // drift of kind transport
+	r.receive("acme", "", invoice{reference: "2", number: "RE-1", total: "139.00"}.text())               // held: drift of kind document
+	r.receive("acme", "m2", "no interchange at all")                                                     // unreadable
+	r.receive("bolt", "", invoice{"1", "B-1", "119.00", "9520001000027"}.text())                         // another partner's
+	r.receive("bolt", "", invoice{reference: "3", number: "B-2", total: "119.00"}.text())                // for a sender that is not his
+	r.receive("acme", "", strings.Replace(invoice{"4", "", "119.00", ""}.text(), "DTM+137", "DTM+3", 1)) // refused: no number
+	return r
+}
+
+func TestAnswersFitTheirSchemas(t *testing.T) {
+	operations, document := described(t)
+	r := filled(t)
+	var drift struct {
+		Items []struct {
+			ID string `json:"alert_id"`
+		}
+	}
+	r.get(accounts.Viewer, "/drift", &drift)
+	if len(drift.Items) != 3 {
+		t.Fatalf("%d alerts, want one of each kind", len(drift.Items))
+	}
+	var docs struct {
+		Items []struct {
+			ID string `json:"document_id"`
+		}
+	}
+	r.get(accounts.Viewer, "/documents", &docs)
+	admin := r.tokens[accounts.Admin]
+	var made struct {
+		ID string `json:"token_id"`
+	}
+	expires := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+
+	calls := map[string][]struct{ method, path, contentType, body string }{
+		"GET /openapi.json":                         {{"GET", "/openapi.json", "", ""}},
+		"GET /partners":                             {{"GET", "/partners", "", ""}},
+		"PUT /partners":                             {{"PUT", "/partners", "application/yaml", strings.Replace(configuration, "Bolt", "Bolt GmbH", 1)}, {"PUT", "/partners", "application/yaml", "kind: Partner\nid: x\nnane: y\n"}},
+		"POST /partners/{partner}/tokens":           {{"POST", "/partners/acme/tokens", "application/json", `{"label":"a","expires_at":"` + expires + `"}`}, {"POST", "/partners/acme/tokens", "application/json", `{"label":"b"}`}},
+		"GET /partners/{partner}":                   {{"GET", "/partners/acme", "", ""}, {"GET", "/partners/nobody", "", ""}},
+		"DELETE /partners/{partner}/tokens/{label}": {{"DELETE", "/partners/acme/tokens/b", "", ""}, {"DELETE", "/partners/acme/tokens/b", "", ""}},
+		"GET /messages":                             {{"GET", "/messages", "", ""}, {"GET", "/messages?limit=2", "", ""}, {"GET", "/messages?x=1", "", ""}},
+		"GET /messages/{partner}/{message_id}": {
+			{"GET", "/messages/acme/" + url.PathEscape(keyOf1), "", ""},
+			{"GET", "/messages/acme/" + url.PathEscape(keyOf2), "", ""},
+			{"GET", "/messages/acme/" + url.PathEscape("http:north:m/1"), "", ""},
+			{"GET", "/messages/acme/" + url.PathEscape("http:north:m2"), "", ""},
+			{"GET", "/messages/acme/nothing", "", ""},
+		},
+		"GET /messages/{partner}/{message_id}/raw": {{"GET", "/messages/acme/" + url.PathEscape(keyOf1) + "/raw", "", ""}},
+		"GET /drift":                   {{"GET", "/drift", "", ""}, {"GET", "/drift?limit=1", "", ""}},
+		"GET /drift/{alert_id}":        {{"GET", "/drift/" + uuid.NewString(), "", ""}},
+		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
+		"GET /documents/{document_id}": {{"GET", "/documents/" + uuid.NewString(), "", ""}},
+		"GET /tokens":                  {{"GET", "/tokens", "", ""}},
+		"POST /tokens":                 {{"POST", "/tokens", "application/json", `{"person":"p","role":"viewer","label":"l","expires_at":"` + expires + `"}`}, {"POST", "/tokens", "application/json", `{"person":"p"}`}},
+	}
+	for _, d := range drift.Items {
+		calls["GET /drift/{alert_id}"] = append(calls["GET /drift/{alert_id}"], struct{ method, path, contentType, body string }{"GET", "/drift/" + d.ID, "", ""})
+	}
+	for _, d := range docs.Items {
+		calls["GET /documents/{document_id}"] = append(calls["GET /documents/{document_id}"], struct{ method, path, contentType, body string }{"GET", "/documents/" + d.ID, "", ""})
+	}
+	for _, rt := range Routes {
+		name := rt.Method + " " + rt.Path
+		if name == "DELETE /tokens/{token_id}" {
+			calls[name] = append(calls[name], struct{ method, path, contentType, body string }{"DELETE", "/tokens/" + made.ID, "", ""})
+		}
+		t.Run(name, func(t *testing.T) {
+			if len(calls[name]) == 0 {
+				t.Fatal("the route is called by no example")
+			}
+			good := 0
+			for _, c := range calls[name] {
+				a := r.ask(admin, c.method, c.path, c.body, "Content-Type", c.contentType)
+				checkAnswer(t, document, operations[name], c.method+" "+c.path, a)
+				if a.status < 300 {
+					good++
+				}
+				if name == "POST /tokens" && made.ID == "" {
+					if err := json.Unmarshal([]byte(a.body), &made); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if good == 0 {
+				t.Error("no example had a good answer")
+			}
+		})
+	}
+}
+
+// checkAnswer holds an answer against what the operation describes.
+func checkAnswer(t *testing.T, document schemas, op operation, call string, a answer) {
+	t.Helper()
+	described := op.Responses[fmt.Sprint(a.status)]
+	if described == nil {
+		if a.status < 400 {
+			t.Errorf("%s: status %d is not described: %s", call, a.status, a.body)
+			return
+		}
+		described = op.Responses["default"]
+	}
+	if described.Ref != "" {
+		b, err := json.Marshal(document.find(described.Ref))
+		if err == nil {
+			err = json.Unmarshal(b, &described)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.status == http.StatusNoContent {
+		if a.body != "" {
+			t.Errorf("%s: a body without content: %s", call, a.body)
+		}
+		return
+	}
+	media, ok := described.Content[a.header.Get("Content-Type")]
+	if !ok {
+		t.Errorf("%s: Content-Type %q is not described for %d", call, a.header.Get("Content-Type"), a.status)
+		return
+	}
+	if media.Schema == nil {
+		return
+	}
+	var value any
+	if err := json.Unmarshal([]byte(a.body), &value); err != nil {
+		t.Errorf("%s: %v", call, err)
+		return
+	}
+	for _, f := range document.faults(media.Schema, value, "") {
+		t.Errorf("%s: %s", call, f)
+	}
+}
+
+func TestRoles(t *testing.T) {
+	r := newRig(t)
+	expired, _, err := (&accounts.Store{Pool: r.pool, Now: func() time.Time { return time.Now().Add(-time.Hour) }}).CreateToken(t.Context(),
+		accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "late", Role: accounts.Admin, Label: "x", Expires: time.Now().Add(-time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	withdrawn, tok, err := r.api.Accounts.CreateToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "gone", Role: accounts.Admin, Label: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.api.Accounts.RevokeToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, tok.ID); err != nil {
+		t.Fatal(err)
+	}
+	partnerToken, err := r.api.Partners.IssueToken(t.Context(), "acme", "x", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strangers := map[string]string{"no token": "", "an expired token": expired, "a revoked token": withdrawn, "a partner's token": partnerToken, "garbage": "edigw_t_x"}
+	fill := strings.NewReplacer("{partner}", "acme", "{message_id}", "x", "{alert_id}", uuid.NewString(), "{document_id}", uuid.NewString(), "{token_id}", uuid.NewString(), "{label}", "x")
+	for _, rt := range Routes {
+		path := fill.Replace(rt.Path)
+		t.Run(rt.Method+" "+rt.Path, func(t *testing.T) {
+			var refused []answer
+			for who, token := range strangers {
+				a := r.ask(token, rt.Method, path, "")
+				if rt.Role == "" {
+					if a.status != http.StatusOK {
+						t.Errorf("%s: %d, but it is open to all", who, a.status)
+					}
+					continue
+				}
+				if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") == "" {
+					t.Errorf("%s: %d, want 401 with WWW-Authenticate", who, a.status)
+				}
+				refused = append(refused, a)
+			}
+			for _, a := range refused {
+				if diff := cmp.Diff(refused[0].body, a.body); diff != "" {
+					t.Errorf("strangers are told apart:\n%s", diff)
+				}
+			}
+			for _, role := range accounts.Roles {
+				a := r.ask(r.tokens[role], rt.Method, path, "")
+				switch may := rt.Role == "" || role.AtLeast(rt.Role); {
+				case may && (a.status == http.StatusForbidden || a.status == http.StatusUnauthorized):
+					t.Errorf("%s may, but is told %d", role, a.status)
+				case !may && a.status != http.StatusForbidden:
+					t.Errorf("%s may not, but is told %d: %s", role, a.status, a.body)
+				case !may:
+					if p := a.problem(t); p.Type != "not-allowed" || !strings.Contains(p.Detail, string(rt.Role)) {
+						t.Errorf("%s is told %+v", role, p)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestParametersAreStrict(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct{ query, problem, detail string }{
+		{"partnr=acme", "unknown-parameter", `parameter "partnr" is not known here; these are: partner, message_id, transport, verdict, outcome, document, after, before, cursor, limit`},
+		{"partner=", "bad-parameter", `parameter "partner" is empty; leave it out or give it a value`},
+		{"partner=a&partner=b", "bad-parameter", `parameter "partner" is given 2 times; give it once`},
+		{"verdict=second", "bad-parameter", `parameter "verdict" must be one of first, duplicate, retry, re-evaluation, correction, completion, reuse, drift, not "second"`},
+		{"after=yesterday", "bad-parameter", `parameter "after" must be a time like 2026-11-28T09:14:00Z, not "yesterday"`},
+		{"limit=501", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "501"`},
+		{"limit=0", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "0"`},
+		{"cursor=%25", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`},
+		{"cursor=YQ", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`},
+		{"partner=%00", "bad-parameter", `parameter "partner" is no text`},
+		{"a;b", "bad-parameter", "the query cannot be read: invalid semicolon separator in query"},
+	} {
+		t.Run(c.query, func(t *testing.T) {
+			a := r.ask(r.tokens[accounts.Viewer], http.MethodGet, "/messages?"+c.query, "")
+			if p := a.problem(t); a.status != http.StatusBadRequest || p.Type != c.problem || p.Detail != c.detail {
+				t.Errorf("%d %s: %s", a.status, p.Type, p.Detail)
+			}
+		})
+	}
+}

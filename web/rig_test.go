@@ -1,0 +1,258 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/compare"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/edifact"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/pgtest"
+)
+
+// rig is the API on a database of its own, with a gateway that fills it.
+type rig struct {
+	t         *testing.T
+	pool      *pgxpool.Pool
+	api       *API
+	handler   http.Handler
+	gateway   *gateway.Gateway
+	directory *partners.Directory
+	tokens    map[accounts.Role]string
+	log       bytes.Buffer
+}
+
+const configuration = `kind: Organisation
+id: north
+name: North
+identifiers: [{qualifier: "14", id: "9520002000019"}]
+---
+kind: Partner
+id: acme
+name: ACME
+organisation: north
+identifiers: [{qualifier: "14", id: "9520001000010"}]
+---
+kind: Partner
+id: bolt
+name: Bolt
+organisation: north
+identifiers: [{qualifier: "14", id: "9520001000027"}]
+`
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	r := &rig{t: t, pool: pgtest.New(t), tokens: map[accounts.Role]string{}}
+	ctx := t.Context()
+	if err := journal.EnsurePartitions(ctx, r.pool, "payload", "acknowledgement", "delivery", "outbox"); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	people, store := &accounts.Store{Pool: r.pool}, &partners.Store{Pool: r.pool}
+	r.directory = &partners.Directory{Store: store, Log: log}
+	if err := r.directory.Load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	r.api = &API{
+		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
+		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool},
+		Apply: r.apply,
+		IssueToken: func(ctx context.Context, _ accounts.Identity, p, label string, e time.Time) (string, error) {
+			return store.IssueToken(ctx, p, label, e)
+		},
+		RevokeToken: func(ctx context.Context, _ accounts.Identity, p, label string) error {
+			return store.RevokeToken(ctx, p, label)
+		},
+		Record: func(ctx context.Context, e accounts.Entry) error {
+			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
+		},
+		Compare: compareTexts, Metrics: http.NotFoundHandler(), Version: "test", Log: log,
+	}
+	r.handler = r.api.Handler()
+	r.gateway = &gateway.Gateway{
+		Pool: r.pool, Formats: []gateway.Format{edifactFormat}, Handlers: documents.Handlers(), Log: log,
+		Sender: r.directory.BySender, MaySpeakFor: r.directory.MaySpeakFor, IsOurs: r.directory.IsOurs,
+		ConfigRevision: func() int32 { return int32(r.directory.Counter()) },
+		Numbers:        &journal.Numbers{Pool: r.pool}, Later: &journal.Batch{Pool: r.pool, Log: log, Also: gateway.LastDeliveries},
+		Now: func() time.Time { return time.Now().UTC() }, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+	}
+	for _, role := range accounts.Roles {
+		plain, _, err := people.CreateToken(ctx, accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "p. " + string(role), Role: role, Label: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.tokens[role] = plain
+	}
+	if _, err := r.apply(ctx, accounts.Identity{}, []byte(configuration)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r *rig) apply(ctx context.Context, _ accounts.Identity, text []byte) (changes partners.Changes, err error) {
+	specs, err := partners.Reader{}.Read("", text)
+	if err != nil {
+		return nil, err
+	}
+	err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+		changes, err = r.api.Partners.Apply(ctx, tx, specs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, r.directory.Reload(ctx)
+}
+
+var edifactFormat = gateway.Format{
+	Name: "edifact", Leads: edifact.Leads,
+	Split: func(p *edi.Payload, from int64, _ gateway.Reading) (*edi.Interchange, error) {
+		return edifact.Reader{}.Split(p, from)
+	},
+	Scan: func(p *edi.Payload, ic *edi.Interchange, _ gateway.Reading, visit func(int, *edi.Body) error) error {
+		return edifact.Reader{}.Scan(p, ic, visit)
+	},
+	Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
+}
+
+// compareTexts is Compare for one interchange on each side.
+func compareTexts(original, later []byte) *compare.Result {
+	side := func(text []byte) *compare.Interchange {
+		p := edi.Bytes(text)
+		ic, err := edifact.Reader{}.Split(p, 0)
+		if err != nil {
+			return compare.Unreadable(err.Error())
+		}
+		b := compare.Builder{Envelope: ic, Payload: p}
+		if err := (edifact.Reader{}).Scan(p, ic, b.Visit); err != nil {
+			return compare.Unreadable(err.Error())
+		}
+		return b.Interchange()
+	}
+	if original == nil {
+		return compare.Diff(nil, side(later), compare.Names{})
+	}
+	return compare.Diff(side(original), side(later), compare.Names{})
+}
+
+// invoice is an interchange of one invoice.
+type invoice struct {
+	reference, number, total string
+	sender                   string
+}
+
+func (i invoice) text() string {
+	if i.sender == "" {
+		i.sender = "9520001000010"
+	}
+	return fmt.Sprintf("UNB+UNOC:3+%s:14+9520002000019:14+%s:0914+%s'UNH+1+INVOIC:D:96A:UN:EAN008'BGM+380+%s+9'DTM+137:20261127:102'"+
+		"NAD+SU+%s::9'NAD+BY+9520002000019::9'CUX+2:EUR:4'LIN+1++9520000001018:EN'QTY+47:10:PCE'MOA+203:100.00'PRI+AAA:10.00'"+
+		"UNS+S'MOA+79:100.00'MOA+77:%s'UNT+14+1'UNZ+1+%s'",
+		i.sender, time.Now().Format("060102"), i.reference, i.number, i.sender, i.total, i.reference)
+}
+
+// receive has a partner deliver text, under a transport id if one is given.
+func (r *rig) receive(partner, id, text string) *gateway.Receipt {
+	r.t.Helper()
+	p := edi.Bytes([]byte(text))
+	d := &gateway.Delivery{Transport: "http", Partner: r.directory.Partner(partner), Payload: p, Received: time.Now(), Remote: "192.0.2.1", Filename: "inv.edi",
+		SHA256: sha(text), WithAcknowledgement: true,
+		Render: func(rc *gateway.Receipt) (gateway.Rendered, error) {
+			return gateway.Rendered{Status: rc.Answer.Told().HTTP, ContentType: "application/json", Body: []byte(`{"outcome":"` + rc.Answer.Told().Word + `"}`)}, nil
+		}}
+	if id != "" {
+		d.TransportID = dedup.TransportKey("http", "north", id)
+	}
+	rc, err := r.gateway.Receive(r.t.Context(), d)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.gateway.Later.Flush(r.t.Context())
+	return rc
+}
+
+// answer is what the API said.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask sends a request with a token.
+func (r *rig) ask(token, method, path, body string, headers ...string) answer {
+	r.t.Helper()
+	req := httptest.NewRequest(method, Prefix+path, strings.NewReader(body)).WithContext(r.t.Context())
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	r.handler.ServeHTTP(w, req)
+	text, err := io.ReadAll(w.Result().Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return answer{w.Code, w.Result().Header, string(text)}
+}
+
+// get asks as a person of that role and reads the answer into v.
+func (r *rig) get(role accounts.Role, path string, v any) {
+	r.t.Helper()
+	a := r.ask(r.tokens[role], http.MethodGet, path, "")
+	if a.status != http.StatusOK {
+		r.t.Fatalf("GET %s: %d %s", path, a.status, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), v); err != nil {
+		r.t.Fatalf("GET %s: %v in %s", path, err, a.body)
+	}
+}
+
+// told is a problem as it is told.
+type told struct {
+	Type   string
+	Title  string
+	Status int
+	Detail string
+	Errors []struct {
+		Line   int
+		Key    string
+		Detail string
+	}
+}
+
+func (a answer) problem(t *testing.T) told {
+	t.Helper()
+	var p told
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("Content-Type %q: %s", got, a.body)
+	}
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Status != a.status || Titles[strings.TrimPrefix(p.Type, ProblemBase)] != p.Title || p.Title == "" {
+		t.Errorf("status %d says %+v", a.status, p)
+	}
+	p.Type = strings.TrimPrefix(p.Type, ProblemBase)
+	return p
+}
