@@ -57,9 +57,17 @@ const (
 // NewContentDigest starts the digest of an interchange of syntax. decode turns
 // released bytes into UTF-8; nil means that they are.
 func NewContentDigest(syntax string, decode func([]byte) string) *ContentDigest {
-	c := &ContentDigest{hash: sha256.New(), decode: decode, frame: make([]byte, 0, frameFlush+2*fastSegment)}
-	c.frame = append(c.frame, "edigw content "+strconv.Itoa(ContentVersion)+" "+syntax+"\n"...)
+	c := &ContentDigest{hash: sha256.New(), frame: make([]byte, 0, frameFlush+2*fastSegment)}
+	c.Reset(syntax, decode)
 	return c
+}
+
+// Reset starts another digest, as NewContentDigest does, and keeps what c has
+// allocated.
+func (c *ContentDigest) Reset(syntax string, decode func([]byte) string) {
+	c.hash.Reset()
+	c.decode = decode
+	c.frame = append(c.frame[:0], "edigw content "+strconv.Itoa(ContentVersion)+" "+syntax+"\n"...)
 }
 
 // Add takes the next segment. high says that bytes ≥ 0x80 may stand in it.
@@ -108,25 +116,31 @@ func (c *ContentDigest) fast(s *Segment) bool {
 	out := c.frame[at : at+n+33]
 	raw := t.raw[s.from : int(s.from)+n+32]
 	for i := 0; i < n; i += 32 {
-		*(*[32]byte)(out[i+1:]) = *(*[32]byte)(raw[i:])
+		from, to := (*[32]byte)(raw[i:]), (*[32]byte)(out[i+1:])
+		w0, w1 := binary.LittleEndian.Uint64(from[0:]), binary.LittleEndian.Uint64(from[8:])
+		w2, w3 := binary.LittleEndian.Uint64(from[16:]), binary.LittleEndian.Uint64(from[24:])
+		binary.LittleEndian.PutUint64(to[0:], w0)
+		binary.LittleEndian.PutUint64(to[8:], w1)
+		binary.LittleEndian.PutUint64(to[16:], w2)
+		binary.LittleEndian.PutUint64(to[24:], w3)
 	}
 	// A value that is too long (62-length is negative), or empty before a lower
 	// kind, sets the high bit of stuck: no branch waits for it.
-	head, kind, start, stuck := out, uint32(0), s.from, uint32(0)
+	head, kind, start, stuck := uint32(0), uint32(0), s.from, uint32(0)
 	for _, m := range t.marks[s.first : s.first+s.marks] {
 		end, next := m>>markShift, m&markKind
 		length := end - start
 		stuck |= (longValue - 1 - length) | (length-1)&(next-kind)
-		head[0] = uint8(kind<<6 | length)
-		head = out[end+1-s.from:]
+		out[head] = uint8(kind<<6 | length)
 		start, kind = end+1, next
+		head = start - s.from
 	}
 	length := s.to - start
 	stuck |= (longValue - 1 - length) | (length-1)&(kindTerminator-kind)
 	if int32(stuck) < 0 {
 		return false
 	}
-	head[0] = uint8(kind<<6 | length)
+	out[head] = uint8(kind<<6 | length)
 	c.frame = c.frame[:at+n+1]
 	return true
 }

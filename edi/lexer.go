@@ -45,18 +45,20 @@ type Lexer struct {
 // NewLexer makes a lexer for a text with delimiters d. Zero delimiters are not
 // used; decode is kept for the segments' values, nil means UTF-8.
 func NewLexer(d Delimiters, decode func([]byte) string) *Lexer {
-	l := &Lexer{text: &text{release: d.Release, decode: decode}, blank: blank}
-	for b := range 256 {
-		switch {
-		case b >= 0x80:
-			l.class[b] = uint8(ClassHigh)
-		case b == '\r' || b == '\n':
-		case b < 0x20 || b == 0x7F:
-			l.class[b] = uint8(ClassControl)
-		case !LevelA(byte(b)):
-			l.class[b] = uint8(ClassLower)
-		}
+	l := new(Lexer)
+	l.Reset(d, decode)
+	return l
+}
+
+// Reset makes l ready for another text, as NewLexer does, and keeps what it has
+// allocated. Segments of the text before are not valid any more.
+func (l *Lexer) Reset(d Delimiters, decode func([]byte) string) {
+	t := l.text
+	if t == nil {
+		t = new(text)
 	}
+	*t = text{marks: t.marks[:0], release: d.Release, decode: decode}
+	*l = Lexer{Segments: l.Segments[:0], stops: l.stops, text: t, class: classes, blank: blank}
 	mark := func(b byte, kind uint8) {
 		if b != 0 {
 			l.class[b], l.blank[b] = classMark|kind, false
@@ -67,8 +69,29 @@ func NewLexer(d Delimiters, decode func([]byte) string) *Lexer {
 	mark(d.Element, kindElement)
 	mark(d.Release, kindRelease)
 	mark(d.Terminator, kindTerminator)
-	return l
 }
+
+// Allocated is how many bytes l keeps for its next text.
+func (l *Lexer) Allocated() int {
+	const segment = 32 // bytes of a Segment
+	return cap(l.Segments)*segment + cap(l.stops)*4 + cap(l.text.marks)*4
+}
+
+// classes are those of a text without delimiters.
+var classes = func() (class [256]uint8) {
+	for b := range 256 {
+		switch {
+		case b >= 0x80:
+			class[b] = uint8(ClassHigh)
+		case b == '\r' || b == '\n':
+		case b < 0x20 || b == 0x7F:
+			class[b] = uint8(ClassControl)
+		case !LevelA(byte(b)):
+			class[b] = uint8(ClassLower)
+		}
+	}
+	return class
+}()
 
 // LevelA reports whether b is in character set level A of ISO 9735, annex A.
 func LevelA(b byte) bool {
@@ -226,6 +249,11 @@ func (l *Lexer) cut() {
 			if released {
 				s.marks = compact(t.marks[first:last])
 			}
+			tagEnd := to
+			if s.marks > 0 {
+				tagEnd = t.marks[first] >> markShift
+			}
+			s.user = tagEnd == from+3 && userTag(raw[from:tagEnd])
 		}
 		from, first, released = to+1, last+1, false
 	}

@@ -13,6 +13,7 @@ type Segment struct {
 	Number   int32  // in a message UNH or ST is 1; outside one, the number in the interchange
 	released bool   // a release character stands in it
 	open     bool   // the text ended before its terminator
+	user     bool   // see UserTag
 }
 
 // text is what the segments of one window share.
@@ -67,6 +68,31 @@ func (s Segment) RawTag() []byte {
 		to = s.text.marks[s.first] >> markShift
 	}
 	return s.text.raw[s.from:to:to]
+}
+
+// UserTag reports whether the tag is that of an EDIFACT user segment: three
+// capital letters or digits, and not UN with a letter. The lexer notes it in
+// passing.
+func (s *Segment) UserTag() bool { return s.user }
+
+// userTag judges the three bytes of a tag.
+func userTag(b []byte) bool {
+	return tagByte[b[0]]&tagByte[b[1]]&tagByte[b[2]] != 0 && (b[0] != 'U' || b[1] != 'N')
+}
+
+var tagByte = func() (t [256]uint8) {
+	for b := range t {
+		if b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' {
+			t[b] = 1
+		}
+	}
+	return t
+}()
+
+// ValidTag reports whether the tag is three capital letters or digits.
+func (s *Segment) ValidTag() bool {
+	b := s.RawTag()
+	return len(b) == 3 && tagByte[b[0]]&tagByte[b[1]]&tagByte[b[2]] != 0
 }
 
 // Raw is the segment as sent, without its terminator: a view, not to be kept or

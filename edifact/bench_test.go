@@ -150,3 +150,20 @@ func BenchmarkRatios(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(text))*1e3/slices.Min(took[2]), "loop-MB/s")
 }
+
+// BenchmarkScanSmall is one INVOIC by itself.
+func BenchmarkScanSmall(b *testing.B) {
+	text := benchInterchange(100)
+	p := edi.Bytes(text)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ic, err := Reader{}.Split(p, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := (Reader{}).Scan(p, ic, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

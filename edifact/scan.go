@@ -25,8 +25,11 @@ func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *e
 	ic.DroppedErrors, ic.Segments, ic.Complete = 0, 0, false
 	s := scan{reader: r, ic: ic, visit: visit, open: -1, group: -1}
 	s.charset, _ = r.charset(ic.SyntaxID, ic.Encoding) // what is unknown is reported with UNB
-	s.lex = edi.NewLexer(ic.Delimiters, s.charset.decode)
-	s.content = edi.NewContentDigest("edifact", s.charset.digested())
+	b := takeBuffers()
+	defer b.giveBack()
+	s.lex, s.content = &b.lex, b.content
+	s.lex.Reset(ic.Delimiters, s.charset.decode)
+	s.content.Reset("edifact", s.charset.digested())
 	if err := s.run(p); err != nil {
 		return err
 	}
@@ -157,18 +160,15 @@ func (s *scan) limit(size, marks int) {
 
 // segments looks at what the lexer has completed.
 func (s *scan) segments() error {
-	high := s.seen&edi.ClassHigh != 0
-	for ; s.next < len(s.lex.Segments) && !s.stopped; s.next++ {
+	for s.next < len(s.lex.Segments) && !s.stopped {
+		if s.open >= 0 && s.ordinary() {
+			break
+		}
 		seg := &s.lex.Segments[s.next]
 		s.ic.Segments++
-		tag := seg.RawTag()
 		s.released = s.released || seg.Released()
 		if s.open >= 0 {
 			seg.Number = int32(s.next - s.open + 1)
-			if validTag(tag) && (tag[0] != 'U' || tag[1] != 'N') { // nearly all
-				s.content.Add(seg, high)
-				continue
-			}
 		} else {
 			seg.Number = int32(s.ic.Segments)
 			if size, marks := s.lex.Span(s.next, s.next+1); s.tooLarge(size, marks) {
@@ -177,11 +177,35 @@ func (s *scan) segments() error {
 				return nil
 			}
 		}
-		if err := s.segment(seg, tag); err != nil {
+		if err := s.segment(seg, seg.RawTag()); err != nil {
 			return err
 		}
+		s.next++
 	}
 	return nil
+}
+
+// ordinary goes through the segments of the open message as long as they are what
+// nearly all are, neither of the envelope nor malformed, and reports whether
+// there are no others.
+func (s *scan) ordinary() bool {
+	high, released := s.seen&edi.ClassHigh != 0, false
+	list := s.lex.Segments[s.next:]
+	number := int32(s.next - s.open + 1)
+	n := 0
+	for ; n < len(list); n++ {
+		seg := &list[n]
+		if !seg.UserTag() {
+			break
+		}
+		seg.Number = number + int32(n)
+		released = released || seg.Released()
+		s.content.Add(seg, high)
+	}
+	s.next += n
+	s.ic.Segments += n
+	s.released = s.released || released
+	return n == len(list)
 }
 
 // segment looks at a service segment, or at one in the wrong place or form.
@@ -194,7 +218,7 @@ func (s *scan) segment(seg *edi.Segment, tag []byte) error {
 	s.content.Add(seg, s.seen&edi.ClassHigh != 0)
 	if s.open < 0 {
 		s.orphan(seg)
-	} else if !validTag(tag) {
+	} else if !seg.ValidTag() {
 		s.report(s.message(), edi.SeverityError, "tag-invalid", "12", seg.Location(0, 0),
 			"%q is no segment tag: three capital letters or digits", clip(tag))
 	}
@@ -203,17 +227,6 @@ func (s *scan) segment(seg *edi.Segment, tag []byte) error {
 
 // message is the index of the message that was begun last.
 func (s *scan) message() int { return len(s.ic.Messages) - 1 }
-
-func validTag(tag []byte) bool {
-	return len(tag) == 3 && tagByte[tag[0]] && tagByte[tag[1]] && tagByte[tag[2]]
-}
-
-var tagByte = func() (t [256]bool) {
-	for b := range t {
-		t[b] = b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
-	}
-	return t
-}()
 
 // clip shortens what is quoted in a text.
 func clip(b []byte) []byte { return b[:min(len(b), 20)] }

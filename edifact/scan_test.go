@@ -82,6 +82,7 @@ func TestScanFindings(t *testing.T) {
 			[]string{"warning 39 unb-too-long 1 UNB 5.1"}},
 		"empty segments":                          {message("'BGM+380'\r\n'", 3), []string{"note  empty-segment 0  0.0"}},
 		"a tag that is none":                      {message("bgm+380'", 3), []string{"error 12 tag-invalid @0 2 bgm 0.0"}},
+		"a tag with a released separator":         {message("LIN?+1'", 3), []string{"error 12 tag-invalid @0 2 LIN?+1 0.0"}},
 		"a tag torn by a line break":              {message("BG\r\nM+380'", 3), []string{"error 12 tag-invalid @0 2 BG\r\nM 0.0"}},
 		"blanks and line breaks between segments": {strings.ReplaceAll(message("BGM+380'", 3), "'", "'  \t\r\n\r\n"), nil},
 		"END and ISA may be user segments":        {message("ISA+1'END+1'IEA'", 5), nil},
