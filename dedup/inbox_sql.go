@@ -339,15 +339,16 @@ func QueueDelete(b *pgx.Batch, refs []Ref) {
 		where i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"`, partners, ids)
 }
 
-// QueueLastDelivery moves the purge date of keys that were delivered again, at
-// most once a day: the window counts from the last delivery.
-func QueueLastDelivery(b *pgx.Batch, refs []Ref, purgeOn []time.Time) {
+// QueueLastDelivery moves the purge date of keys that were delivered again, by
+// as much as they are older, at most once a day: the window counts from the last
+// delivery.
+func QueueLastDelivery(b *pgx.Batch, refs []Ref) {
 	partners, ids := split(refs)
 	b.Queue(`
-		update inbox i set last_at = now(), purge_on = greatest(i.purge_on, k.purge_on)
-		from unnest($1::text[], $2::text[], $3::date[]) as k (partner_id, message_id, purge_on)
+		update inbox i set last_at = now(), purge_on = i.purge_on + (now()::date - i.last_at::date)
+		from unnest($1::text[], $2::text[]) as k (partner_id, message_id)
 		where i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"
-			and i.last_at < now() - interval '1 day'`, partners, ids, purgeOn)
+			and i.last_at < now() - interval '1 day'`, partners, ids)
 }
 
 func split(refs []Ref) (partners, ids []string) {

@@ -3,9 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,6 +17,8 @@ var (
 	// errStartAgain: what was read without a lock has changed; the delivery is
 	// rolled back and starts again from its look-up.
 	errStartAgain = errors.New("the keys changed meanwhile")
+	// errConnection: the connection to the database broke.
+	errConnection = errors.New("the connection to the database was lost")
 	// errUnsettled: it started again too often.
 	errUnsettled = errors.New("the keys kept changing; send again")
 )
@@ -58,9 +57,6 @@ func isPassing(err error) bool {
 }
 
 func lostConnection(err error) bool {
-	var network net.Error
 	var connect *pgconn.ConnectError
-	return errors.As(err, &network) || errors.As(err, &connect) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.Is(err, errConnection) || errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

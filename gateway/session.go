@@ -41,7 +41,11 @@ func (s *session) flush(ctx context.Context) error {
 	}
 	b := s.batch
 	s.batch, s.open = &pgx.Batch{}, true
-	return s.conn.SendBatch(ctx, b).Close()
+	err := s.conn.SendBatch(ctx, b).Close()
+	if err != nil && s.conn.Conn().IsClosed() {
+		return errors.Join(errConnection, err)
+	}
+	return err
 }
 
 // point lets a fault test stop here, with everything before it done.
