@@ -345,7 +345,7 @@ func TestBrokenBody(t *testing.T) {
 	t.Run("compressed, large and cut short gives the spool back", func(t *testing.T) {
 		in := serve(t, nil)
 		w := in.dial(t)
-		packed, err := io.ReadAll(zippedFrom(t, io.LimitReader(noise{}, 3<<20)))
+		packed, err := io.ReadAll(zippedFrom(t, io.LimitReader(noise(), 3<<20)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,14 +41,7 @@ func zippedFrom(t *testing.T, r io.Reader) io.Reader {
 func zeros(n int) *bytes.Reader { return bytes.NewReader(make([]byte, n)) }
 
 // noise cannot be compressed.
-type noise struct{}
-
-func (noise) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = byte(rand.IntN(256))
-	}
-	return len(b), nil
-}
+func noise() io.Reader { return rand.NewChaCha8([32]byte{}) }
 
 // segments has no end.
 type segments struct{}
