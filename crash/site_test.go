@@ -20,12 +20,13 @@ import (
 // site is a database with partners. Every run takes a partner of its own, so
 // that what it left is told apart from everything else.
 type site struct {
-	server *embeddedpg.Server
-	dir    string
-	url    string
-	pool   *pgxpool.Pool
-	taken  atomic.Int64
-	have   int64
+	server   *embeddedpg.Server
+	settings map[string]string // of the server, beside those of production
+	dir      string
+	url      string
+	pool     *pgxpool.Pool
+	taken    atomic.Int64
+	have     int64
 }
 
 // newSite starts a PostgreSQL with every setting of production and connects
@@ -34,6 +35,7 @@ func newSite(t *testing.T, count int) *site {
 	t.Helper()
 	server, dir := pgtest.Server(t)
 	s := &site{server: server, dir: dir, url: server.URL(), pool: pgtest.Pool(t, server.URL())}
+	t.Cleanup(func() { pgtest.Stop(t, s.server) }) // the one that was started last
 	s.connect(t, count)
 	return s
 }
@@ -106,4 +108,11 @@ func numbers(n int) []string {
 		list[i] = fmt.Sprintf("RG-%d", i+1)
 	}
 	return list
+}
+
+// wrong is an interchange whose last message has a wrong segment count.
+func (p partner) wrong(reference string, invoices int) string {
+	good := p.interchange(reference, numbers(invoices)...)
+	end := strings.LastIndex(good, "UNT+15+")
+	return good[:end] + "UNT+99+" + good[end+len("UNT+15+"):]
 }

@@ -49,6 +49,10 @@ type Gateway struct {
 	// Wait bounds how long a copy waits for the first one in this process; the
 	// database's lock_timeout bounds it between processes. 0 is two seconds.
 	Wait time.Duration
+	// Patience bounds how long the database may take for a delivery, beside the
+	// time that its size allows for: one that hangs must not keep the partner
+	// waiting. 0 is 30 seconds.
+	Patience time.Duration
 	// Retained is the size up to which a delivery's documents are kept in memory
 	// between prepare and write; larger ones are read a second time. 0 is 4 MiB.
 	Retained int64
@@ -65,8 +69,10 @@ type Gateway struct {
 
 const (
 	defaultWait     = 2 * time.Second
+	defaultPatience = 30 * time.Second
 	defaultRetained = 4 << 20
-	startsAgain     = 3 // how often a delivery starts again before it is told to come back
+	slowest         = 512 << 10 // bytes a second that a large delivery is received at, at least
+	startsAgain     = 3         // how often a delivery starts again before it is told to come back
 )
 
 func (g *Gateway) wait() time.Duration {
@@ -74,6 +80,18 @@ func (g *Gateway) wait() time.Duration {
 		return g.Wait
 	}
 	return defaultWait
+}
+
+// patience is how long a delivery may take.
+func (g *Gateway) patience(d *Delivery) time.Duration {
+	p := g.Patience
+	if p == 0 {
+		p = defaultPatience
+	}
+	if d.Payload != nil {
+		p += time.Duration(d.Payload.Size()/slowest) * time.Second
+	}
+	return p
 }
 
 func (g *Gateway) retained() int64 {

@@ -16,9 +16,11 @@ import (
 // sender has to change something before an id is remembered, and any other
 // error is ours: nothing was stored, and the partner's retry starts fresh.
 //
-// The client hanging up does not cancel the work.
+// The client hanging up does not cancel the work; a database that does not
+// answer does.
 func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.patience(d))
+	defer cancel()
 	if d.Fault != nil {
 		return nil, g.refuse(ctx, d)
 	}
@@ -155,6 +157,8 @@ func (g *Gateway) lock(ctx context.Context, s *session, in *intake, known []dedu
 // found is no answer either, since the COMMIT may still be running: the
 // partner's retry finds the receipt or is First.
 func (g *Gateway) afterLostCommit(ctx context.Context, in *intake, r *Receipt, lost error) (*Receipt, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
+	defer cancel()
 	committed, err := journal.Committed(ctx, g.Pool, in.deliveryPartner(), in.id)
 	if err != nil || !committed {
 		return nil, errors.Join(lost, err)

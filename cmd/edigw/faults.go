@@ -55,6 +55,14 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 	if number, ok := a.env("EDIGW_FAULT_HANDLER"); ok {
 		g.Handlers = failing(g.Handlers, number)
 	}
+	if text, ok := a.env("EDIGW_FAULT_PATIENCE"); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT_PATIENCE: %v\n", err)
+			os.Exit(exitUsage)
+		}
+		g.Patience = d
+	}
 	return set.handler(ingress)
 }
 
