@@ -198,3 +198,51 @@ func TestScan(t *testing.T) {
 		}
 	})
 }
+
+func TestScansDoNotShareState(t *testing.T) {
+	texts := []string{message("FTX+A?'B'LIN+1'", 4), strings.NewReplacer("+", "*", "'", "~", ":", "|").Replace("UNA|*.? ~" + message("FTX+A'LIN+2'", 4)), message("", 9)}
+	type result struct {
+		content [32]byte
+		values  string
+	}
+	scan := func(text string) (r result) {
+		p := edi.Bytes([]byte(text))
+		ic, err := Reader{}.Split(p, 0)
+		if err == nil {
+			err = Reader{}.Scan(p, ic, func(_ int, b *edi.Body) error {
+				for _, s := range b.Segments {
+					r.values += s.Tag() + s.Get(1, 1) + " "
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			r.values = err.Error()
+			return r
+		}
+		r.content = ic.ContentSHA256
+		return r
+	}
+	var want []result
+	for _, text := range texts {
+		want = append(want, scan(text))
+	}
+	done := make(chan string)
+	for g := range 4 {
+		go func() {
+			for k := range 300 {
+				i := (g + k) % len(texts)
+				if got := scan(texts[i]); got != want[i] {
+					done <- fmt.Sprintf("%v, want %v", got, want[i])
+					return
+				}
+			}
+			done <- ""
+		}()
+	}
+	for range 4 {
+		if fault := <-done; fault != "" {
+			t.Error(fault)
+		}
+	}
+}
