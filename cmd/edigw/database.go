@@ -27,6 +27,9 @@ type databaseFlags struct {
 // The major versions of PostgreSQL that the gateway is tested on.
 const oldestServer, newestServer = embeddedpg.Oldest, 18
 
+// poolPatience is how long a stop waits for connections that are in use.
+const poolPatience = 2 * time.Second
+
 // monthly are the tables partitioned by the month of purge.
 var monthly = []string{"payload", "acknowledgement", "delivery", "outbox"}
 
@@ -135,10 +138,19 @@ func (db *database) migrated(ctx context.Context) error {
 }
 
 // close ends the pool, and the server if it is ours. It is given some seconds
-// even if ctx has ended: a stop is what ends it.
+// even if ctx has ended: a stop is what ends it. Who still works on a connection
+// then, or waits on a server that hangs, loses it when the process ends.
 func (db *database) close(ctx context.Context) error {
 	if db.pool != nil {
-		db.pool.Close()
+		closed := make(chan struct{})
+		go func() {
+			db.pool.Close()
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-time.After(poolPatience):
+		}
 	}
 	if db.server == nil {
 		return nil

@@ -55,7 +55,8 @@ func (t *inspectTable) end(ic *edi.Interchange) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t.w, "  content sha256  %s\n  %d messages, %d segments, %d bytes\n", digestText(ic.ContentSHA256), len(ic.Messages), ic.Segments, ic.Length)
+	_, err := fmt.Fprintf(t.w, "  content sha256  %s\n  %s, %s, %s\n", digestText(ic.ContentSHA256),
+		plural(len(ic.Messages), "message"), plural(ic.Segments, "segment"), plural(int(ic.Length), "byte"))
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -118,6 +119,9 @@ func (a *app) run(args []string) (err error) {
 	if err != nil {
 		return fmt.Errorf("the command line is built wrong: %w", err)
 	}
+	if err := knownCommand(parser.Model, args); err != nil {
+		return err
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return &exit{exitUsage, fmt.Errorf("%w; see edigw --help", err)}
@@ -126,6 +130,22 @@ func (a *app) run(args []string) (err error) {
 		a.grammar.DataDir, a.grammar.dataDirDefault = a.defaultDataDir(), true
 	}
 	return parsed.Run(a)
+}
+
+// knownCommand refuses a word that is no command: to the parser it would be an
+// argument too many of serve, which needs no name.
+func knownCommand(model *kong.Application, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return nil
+	}
+	var names []string
+	for _, c := range model.Children {
+		if c.Name == args[0] {
+			return nil
+		}
+		names = append(names, c.Name)
+	}
+	return usage("there is no command %q; there are: %s", args[0], strings.Join(names, ", "))
 }
 
 func (a *app) parser(settings *settings) (*kong.Kong, error) {
