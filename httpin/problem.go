@@ -74,17 +74,22 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// sentence begins s with a capital and ends it with a full stop.
+// sentence ends s with a full stop.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
-	if s == "" {
-		return s
-	}
-	first, n := utf8.DecodeRuneInString(s)
-	if s = string(unicode.ToUpper(first)) + s[n:]; strings.ContainsAny(s[len(s)-1:], ".!?") {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
 	}
 	return s + "."
+}
+
+// capital begins s with one.
+func capital(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	if n == 0 || first == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[n:]
 }
 
 // advice is what a partner is to do about an answer of gateway.Answers, by its
@@ -95,7 +100,7 @@ var advice = map[string]string{
 	problem(gateway.ToldDrift):            "Nothing of it was processed. If this is another message, send it under an id and a control reference of its own; if it is the same, send the bytes that were sent first. Our operators have been told.",
 	problem(gateway.ToldTryAgain):         "The reason is on our side. Send the same again under the same id after the time in Retry-After.",
 	problem(gateway.ToldDeadRefused):      "It is kept, but could not be processed, for a reason on our side; our operators have been told. Sending it again will not help: ask us.",
-	problem(gateway.ToldSenderNotAllowed): "The sender named in the interchange has to be one of your own addresses, or one that you may send for: correct it, or ask us to allow it.",
+	problem(gateway.ToldSenderNotAllowed): "The sender in an interchange has to be one of your own addresses, or one that you may send for: correct it, or ask us to allow it.",
 	problem(gateway.ToldUnsupported):      "Nothing of it was processed. Ask us to accept this type from you, then send it again.",
 	problem(gateway.ToldReplaced):         "There is nothing to do: what was sent in its place was taken.",
 	problem(gateway.ToldEmpty):            "Send the interchange itself as the body: with curl, --data-binary @file.",

@@ -175,7 +175,7 @@ func placed(f gateway.Finding, said string) string {
 	}
 	l := f.Location
 	if l == nil {
-		return text
+		return capital(text)
 	}
 	var at []string
 	if l.Segment > 0 || l.Tag != "" {
@@ -190,9 +190,9 @@ func placed(f gateway.Finding, said string) string {
 	at = append(at, fmt.Sprintf("at byte %d", l.Offset))
 	place := strings.Join(at, ", ")
 	if text == "" {
-		return place
+		return capital(place)
 	}
-	return strings.TrimRight(text, ".") + " (" + place + ")"
+	return capital(strings.TrimRight(text, ".")) + " (" + place + ")"
 }
 
 // join puts sentences behind each other.

@@ -1,7 +1,9 @@
 package httpin_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	model "github.com/prometheus/client_model/go"
+
+	"github.com/edigw/edigw/httpin"
 )
 
 func TestRoutes(t *testing.T) {
@@ -91,4 +95,33 @@ func (in *ingress) series(t *testing.T, name string) []*model.Metric {
 		}
 	}
 	return nil
+}
+
+func TestHTTP2(t *testing.T) {
+	in := serve(t, nil)
+	server := httptest.NewUnstartedServer(httpin.Routes(in.Handler))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	for _, c := range []struct {
+		token  string
+		status int
+	}{{acmeToken, 201}, {"edigw_p_wrong", 401}, {acmeToken, 201}} {
+		r, err := http.NewRequest("POST", server.URL+"/in/acme", zeros(3<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.status == 201 {
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader(interchange), zeros(3<<20)))
+			r.ContentLength = -1
+		}
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		response, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := read(t, response); a.Status != c.status || response.ProtoMajor != 2 {
+			t.Errorf("got %d over %s: %s", a.Status, response.Proto, a.Body)
+		}
+	}
 }
