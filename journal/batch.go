@@ -22,7 +22,12 @@ type Batch struct {
 	dropped int
 	stop    chan struct{}
 	done    chan struct{}
+	giveUp  context.CancelFunc // of the flush that is running
 }
+
+// lastFlush bounds the flush of Stop, and any that runs then: the database may
+// hang.
+const lastFlush = 5 * time.Second
 
 // maxPending bounds the rows kept while the database does not answer.
 const maxPending = 20_000
@@ -30,6 +35,8 @@ const maxPending = 20_000
 // Start runs the writer until Stop.
 func (w *Batch) Start() {
 	w.stop, w.done = make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	w.giveUp = cancel
 	every := w.Every
 	if every == 0 {
 		every = time.Second
@@ -41,10 +48,8 @@ func (w *Batch) Start() {
 		for {
 			select {
 			case <-t.C:
-				w.Flush(context.Background())
+				w.Flush(ctx)
 			case <-w.stop:
-				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-				defer cancel()
 				w.Flush(ctx)
 				return
 			}
@@ -52,10 +57,13 @@ func (w *Batch) Start() {
 	}()
 }
 
-// Stop writes what is left and ends the writer.
+// Stop writes what is left and ends the writer, within some seconds.
 func (w *Batch) Stop() {
 	close(w.stop)
+	late := time.AfterFunc(lastFlush, w.giveUp)
 	<-w.done
+	late.Stop()
+	w.giveUp()
 }
 
 // Add takes rows to be written soon. It never waits for the database.
