@@ -6,9 +6,11 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+STATICCHECK := staticcheck-v0.8.2
 PACKAGES    ?= ./...
 FUZZTIME    ?= 20s
+RUNS        ?= 20
+MODEL_RUNS  ?= 10000
 ARGS        ?=
 
 ##@ Use
@@ -30,14 +32,19 @@ setup: ## Install the PostgreSQL binaries if there are none
 test: setup ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
 
-verify: setup ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
-	@unformatted=$$(gofmt -l .); \
-	if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
+verify: setup bin/$(STATICCHECK) ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
 	go mod tidy -diff
 	go vet ./...
-	go run $(STATICCHECK) ./...
+	bin/$(STATICCHECK) ./...
 	go test -count=1 .
 	go test -count=1 -run '^TestSchemaIsFresh$$' ./migrations
+
+# Built for itself: `verify` may run with flags, such as -race, that are for us.
+bin/$(STATICCHECK):
+	@mkdir -p bin
+	GOFLAGS= CGO_ENABLED=0 GOBIN=$(CURDIR)/bin go install honnef.co/go/tools/cmd/staticcheck@$(patsubst staticcheck-%,%,$(STATICCHECK))
+	@mv bin/staticcheck $@
 
 schema: setup ## Write migrations/schema.sql anew after a migration
 	go test -count=1 -run '^TestSchemaIsFresh$$' ./migrations -write
@@ -48,9 +55,21 @@ fuzz: ## Run each fuzz target for FUZZTIME
 		go test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)"; \
 	done
 
+model: setup ## Run MODEL_RUNS random histories through Receive and through its model
+	EDIGW_MODEL_RUNS=$(MODEL_RUNS) go test -count=1 -timeout 0 -v -run '^TestModel$$' ./gateway
+
+crash: setup ## Kill the program, cut its connections, stop its database: each case RUNS times
+	go test -count=1 -timeout 0 -v ./crash -runs $(RUNS)
+
+##@ Measure
+
+bench: setup ## Lexer, and receive rates as ratios to the database's own limit (ARGS='-seconds 1 -rounds 1')
+	go test -run '^$$' -bench '^BenchmarkRatios$$' ./edi ./edifact
+	go run ./bench/receive $(ARGS)
+
 help: ## Show this list
 	@awk -F ':.*## ' \
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: help demo run build setup test verify schema fuzz
+.PHONY: demo run build setup test verify schema fuzz model crash bench help
