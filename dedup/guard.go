@@ -54,6 +54,13 @@ func (g *Guard) Post(content [32]byte, document uuid.UUID, stamp string) {
 	g.dirty = true
 }
 
+// PostStale adds a revision that came after a newer one, which stays the latest.
+func (g *Guard) PostStale(content [32]byte, document uuid.UUID) {
+	last := len(g.Documents) - 1
+	g.Contents, g.Documents = slices.Insert(g.Contents, last, content), slices.Insert(g.Documents, last, document)
+	g.dirty = true
+}
+
 // guardBatch bounds the parameters of one guard statement; the statements
 // follow each other in the one order.
 const guardBatch = 20_000

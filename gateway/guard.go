@@ -165,6 +165,8 @@ func (pl *plan) pass(p post, gd *dedup.Guard) bool {
 				documents.Revision(j.revision) == documents.RevisionCancel, p.r.p.ic.Test})
 		} else {
 			pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
+			gd.PostStale(j.content, p.documentID())
+			return true
 		}
 	default:
 		if p.r.p.owner.Policy.OnKnownDocument[classes[j.class]] != "note" {
