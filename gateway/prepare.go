@@ -79,7 +79,10 @@ func (g *Gateway) judge(in *intake, p *part) error {
 			Location: edi.Location{Offset: p.ic.Offset, Segment: 1, Tag: headerTag(p.ic), Element: recipientElement(p.ic)}})
 	}
 	for i := range p.judged {
-		if p.judged[i].fate == dedup.Posted && p.ic.Refused(i) {
+		if p.ic.Refused(i) { // the sender's fault, whatever our handler said
+			if p.judged[i].fate == dedup.DeadMsg {
+				delete(p.errs, i)
+			}
 			p.judged[i] = judgement{fate: dedup.RefusedMsg}
 		}
 	}
