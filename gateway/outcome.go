@@ -70,7 +70,7 @@ type Arrival struct {
 	Revision  dedup.Revision
 
 	// KnownTransport: the delivery's transport id carried these bytes before, so
-	// rows I1 and I1b do not apply (row T3).
+	// what is not known any more is no new interchange (row T3).
 	KnownTransport bool
 }
 
@@ -89,15 +89,18 @@ type Row struct {
 // Interchanges is the table at interchange level: digest D arrives under key K.
 // k is nil where the key is unknown, v where D is.
 var Interchanges = []Row{
+	{Name: "T3", Verdict: Duplicate, Effect: None, Reply: AsStored,
+		Found: "D unknown under K, but the transport id carried it before", Then: "none", Answer: "the transport id's stored answer",
+		fits: func(a *Arrival, _ *dedup.Key, v *dedup.Variant) bool { return a.KnownTransport && v == nil }},
 	{Name: "I1", Verdict: Drift, Effect: Quarantine, Reply: OnDrift,
 		Found: "K unknown, or holding only quarantined and refused variants that came by this row; D unknown; the interchange's own date older than the partner's dedup_window and not before the day the partner was connected",
 		Then:  "quarantine, alert original_purged", Answer: "by on_drift",
 		fits: func(a *Arrival, k *dedup.Key, v *dedup.Variant) bool {
-			return !a.KnownTransport && v == nil && (k == nil || onlyPurgeDrifts(k)) && a.old()
+			return v == nil && (k == nil || onlyPurgeDrifts(k)) && a.old()
 		}},
 	{Name: "I1b", Verdict: First, Effect: Process, Reply: ByOutcome,
 		Found: "K unknown", Then: "process", Answer: "by outcome",
-		fits: func(a *Arrival, k *dedup.Key, _ *dedup.Variant) bool { return k == nil && !a.KnownTransport }},
+		fits: func(a *Arrival, k *dedup.Key, _ *dedup.Variant) bool { return k == nil }},
 	{Name: "I2", Verdict: Duplicate, Effect: None, Reply: AsStored,
 		Found: "D is accepted or superseded, in any epoch", Then: "none", Answer: "D's stored answer; if it only ever got 503, as I6",
 		fits: func(_ *Arrival, _ *dedup.Key, v *dedup.Variant) bool {
@@ -162,9 +165,6 @@ var Interchanges = []Row{
 	{Name: "I13", Verdict: Drift, Effect: Quarantine, Reply: OnDrift,
 		Found: "D unknown, else", Then: "quarantine, alert", Answer: "by on_drift",
 		fits: func(_ *Arrival, k *dedup.Key, v *dedup.Variant) bool { return v == nil && k != nil }},
-	{Name: "T3", Verdict: Duplicate, Effect: None, Reply: AsStored,
-		Found: "K unknown, but the transport id carried D before", Then: "none", Answer: "the transport id's stored answer",
-		fits: func(_ *Arrival, k *dedup.Key, v *dedup.Variant) bool { return k == nil && v == nil }},
 }
 
 // Judge gives the row for a under k, which is nil for an unknown key.
@@ -178,16 +178,21 @@ func Judge(a *Arrival, k *dedup.Key) *Row {
 			return &Interchanges[i]
 		}
 	}
-	panic("the outcome table has a hole") // unreachable: I13 and T3 take what is left
+	panic("the outcome table has a hole") // unreachable: I13 takes what is left
 }
 
 // VerdictOf is the row's verdict: I4 is a Retry with a dead message among those
 // taken up again, else a Re-evaluation.
 func (r *Row) VerdictOf(a *Arrival, k *dedup.Key) Verdict {
-	if r.Effect == Redo && !deadLeft(a, k.Find(a.SHA256)) {
-		return Reevaluation
+	if r.Effect != Redo {
+		return r.Verdict
 	}
-	return r.Verdict
+	for _, m := range k.Find(a.SHA256).Messages {
+		if m.Fate.IsDead() && redo(a, &m) {
+			return Retry
+		}
+	}
+	return Reevaluation
 }
 
 func (a *Arrival) old() bool {
