@@ -214,11 +214,23 @@ func QueueCopySeen(b *pgx.Batch, partner string, alert uuid.UUID, key string) {
 
 // Classes gives the class of each digest that drifted, in order of arrival.
 func (a *Alert) Classes() []string {
-	var d struct{ Classes []string }
+	var d struct {
+		Classes []string `json:"classes"`
+	}
 	if json.Unmarshal(a.Detail, &d) != nil {
 		return nil
 	}
 	return d.Classes
+}
+
+// SetClasses notes the class of each digest.
+func (a *Alert) SetClasses(classes []string) {
+	b, err := json.Marshal(struct {
+		Classes []string `json:"classes"`
+	}{classes})
+	if err == nil { // strings always marshal
+		a.Detail = b
+	}
 }
 
 // Undecided reports whether the alert still waits for a decision.

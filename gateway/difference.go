@@ -171,10 +171,14 @@ func (g *Gateway) openDrift(pl *plan, r *result, c *comparison, state, reason st
 				a.Proposal = "control_reference: unreliable"
 			}
 			a.ID = known.ID
+			known.SetClasses(classes)
 			return &driftChange{alert: a, added: true}
 		}
 	}
 	a.ID = g.NewID()
+	known := *a // a later interchange of this delivery joins it
+	known.SetClasses([]string{string(c.class)})
+	pl.in.alerts[r.key.Ref] = append(pl.in.alerts[r.key.Ref], &known)
 	return &driftChange{alert: a, opened: true}
 }
 
