@@ -155,6 +155,16 @@ func (k *Key) Add(v *Variant) *Variant {
 // Touch marks v for writing.
 func (k *Key) Touch(v *Variant) { v.dirty, k.dirty = true, true }
 
+// Delivered notes one more delivery: the windows of re-use and purge count from
+// it. It is written with what else changes; where nothing does, QueueLastDelivery
+// writes it.
+func (k *Key) Delivered(at, purgeOn time.Time) {
+	k.LastAt = at
+	if purgeOn.After(k.PurgeOn) {
+		k.PurgeOn = purgeOn
+	}
+}
+
 // NextEpoch begins a new epoch with v in it.
 func (k *Key) NextEpoch(v *Variant) {
 	k.Epoch++
@@ -201,8 +211,8 @@ func (k *Key) Hold() int16 {
 	return h
 }
 
-// Attempts is how often the handler of each dead message under the key has
-// failed in its current epoch.
+// Attempts is how often the handler of each message under the key has failed in
+// its current epoch, whatever became of the message since.
 func (k *Key) Attempts() map[[32]byte]uint8 {
 	n := map[[32]byte]uint8{}
 	for _, v := range k.Variants {
@@ -210,7 +220,7 @@ func (k *Key) Attempts() map[[32]byte]uint8 {
 			continue
 		}
 		for i := range v.Messages {
-			if m := &v.Messages[i]; m.Fate.IsDead() {
+			if m := &v.Messages[i]; m.Attempts > 0 {
 				n[m.SHA256] = max(n[m.SHA256], m.Attempts)
 			}
 		}

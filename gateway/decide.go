@@ -32,6 +32,7 @@ type plan struct {
 	alerts        []*dedup.Alert // of kind document
 	closed        []dedup.Copy   // transport drifts whose interchange came under another id
 	fromStore     bool           // the whole answer is the transport id's stored one
+	answered      bool           // the transport id has a new stored answer
 }
 
 // result is what becomes of one part.
@@ -136,11 +137,17 @@ func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
 	switch r.row.Effect {
 	case None:
 		r.stored = true
-		r.answer = ToldAccepted
-		if r.variant != nil {
-			r.answer = Answer(r.variant.Answer)
-			if r.answer == ToldTryAgain && r.row.Name != "I5" {
-				r.answer, r.stored = ToldReplaced, false
+		if r.variant == nil { // T3
+			r.answer = pl.keptAnswer(Answer(pl.tvariant.Answer))
+			break
+		}
+		r.answer = Answer(r.variant.Answer)
+		if r.answer == ToldTryAgain { // it only ever got 503
+			r.stored = false
+			if r.row.Name == "I5" { // and no attempt is left to send it again for
+				g.answerAfresh(pl, r, Tell(a, r.variant, false))
+			} else {
+				r.answer = ToldReplaced
 			}
 		}
 	case Join:
@@ -167,6 +174,9 @@ func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
 		if err := g.decideDrift(pl, r); err != nil {
 			return nil, err
 		}
+	}
+	if r.key != nil {
+		r.key.Delivered(in.now, purgeOn(in.now, p.owner.Retention.DedupWindow))
 	}
 	return r, nil
 }
@@ -223,7 +233,6 @@ func (g *Gateway) newVariant(pl *plan, r *result) *dedup.Variant {
 		in.keys[p.key] = r.key
 	}
 	v.Epoch = r.key.Epoch
-	r.key.PurgeOn = purgeOn(in.now, p.owner.Retention.DedupWindow)
 	r.variant = r.key.Add(v)
 	return v
 }
@@ -235,13 +244,14 @@ func contentVersion(p *part) int16 {
 	return edi.ContentVersion
 }
 
-// answerAfresh gives the variant a new stored answer.
+// answerAfresh gives the variant a new stored answer. 503 is no acknowledgement:
+// the one before it stays, and what was acknowledged positively goes on standing.
 func (g *Gateway) answerAfresh(pl *plan, r *result, a Answer) {
 	r.answer = a
-	r.variant.Answer = int16(a)
-	if a == ToldTryAgain { // no acknowledgement, so none is kept
-		r.variant.Ack = dedup.Stored{}
-	} else {
+	if a != ToldTryAgain || r.variant.Answer == 0 {
+		r.variant.Answer = int16(a)
+	}
+	if a != ToldTryAgain {
 		r.ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, r.p.owner.Retention.Acknowledgements)}
 		r.variant.Ack = r.ack
 	}
@@ -260,9 +270,18 @@ func (g *Gateway) decideUnkeyed(pl *plan, r *result, known bool) error {
 		r.answer = ToldEmpty
 	}
 	if known {
-		r.verdict, r.stored = Duplicate, true
+		r.verdict, r.stored, r.answer = Duplicate, true, pl.keptAnswer(r.answer)
 	}
 	return nil
+}
+
+// keptAnswer is what the transport id's stored receipt says of the part that is
+// decided now; otherwise where it is not kept.
+func (pl *plan) keptAnswer(otherwise Answer) Answer {
+	if kept := pl.in.keptParts(pl.tvariant); len(pl.results) < len(kept) {
+		return kept[len(pl.results)].Answer
+	}
+	return otherwise
 }
 
 // carriedBefore reports whether the transport id carried this part before with

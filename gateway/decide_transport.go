@@ -19,8 +19,7 @@ func (g *Gateway) decideTransport(pl *plan) {
 	}
 	answer := pl.overall()
 	if pl.tvariant != nil { // T3
-		if pl.allStored() {
-			pl.fromStore = true
+		if pl.fromStore = pl.allStored() && pl.sameAnswers(); pl.fromStore {
 			return
 		}
 		pl.tvariant.Messages = in.partRecords()
@@ -50,12 +49,17 @@ func (g *Gateway) decideTransport(pl *plan) {
 	}
 }
 
+// answerTransport gives the transport id a new stored answer. 503 is no
+// acknowledgement: the one before it stays.
 func (pl *plan) answerTransport(g *Gateway, answer Answer) {
-	pl.tvariant.Answer = int16(answer)
 	if answer == ToldTryAgain {
-		pl.tvariant.Ack = dedup.Stored{}
+		if pl.tvariant.Answer == 0 {
+			pl.tvariant.Answer = int16(answer)
+		}
 		return
 	}
+	pl.answered = true
+	pl.tvariant.Answer = int16(answer)
 	pl.tvariant.Ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, pl.in.Partner.Retention.Acknowledgements)}
 }
 
@@ -109,6 +113,22 @@ func (g *Gateway) decideTransportDrift(pl *plan) error {
 	return nil
 }
 
+// sameAnswers reports whether the receipt stored for the transport id was made
+// of the answers that its interchanges have now. One of them may have been
+// answered anew under another id since.
+func (pl *plan) sameAnswers() bool {
+	kept := pl.in.keptParts(pl.tvariant)
+	if len(kept) != len(pl.results) {
+		return false
+	}
+	for n, r := range pl.results {
+		if r.variant != nil && r.variant.Ack.ID != kept[n].Ack {
+			return false
+		}
+	}
+	return true
+}
+
 func (pl *plan) allStored() bool {
 	return !slices.ContainsFunc(pl.results, func(r *result) bool { return !r.stored })
 }
@@ -138,7 +158,8 @@ func (pl *plan) rule(r *result) string {
 
 // closeTransportDrifts: an interchange of an open transport drift arrived under
 // another id and was processed there. The alert closes with this delivery as the
-// reason, and what it held is a repeat from now on.
+// reason. What else that payload holds was never judged under its id, and is when
+// it comes again.
 func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 	in := pl.in
 	for _, c := range in.copies {
@@ -151,12 +172,23 @@ func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 			in.alsoLock = dedup.SortRefs(append(in.alsoLock, ref))
 			return nil, errStartAgain
 		}
+		found, left := false, false
 		for _, v := range t.Variants {
-			if v.AlertID == c.Alert && v.State == dedup.Quarantined {
-				v.State, v.Answer, v.Ack = dedup.Accepted, int16(ToldAccepted), dedup.Stored{}
+			switch {
+			case v.AlertID != c.Alert || v.State != dedup.Quarantined:
+			case !slices.ContainsFunc(v.Messages, func(m dedup.MessageState) bool { return m.SHA256 == c.Content }):
+				left = true // another payload of the same alert
+			default:
+				found = true
+				v.State, v.Ack = dedup.Accepted, dedup.Stored{}
+				for i := range v.Messages {
+					v.Messages[i] = dedup.MessageState{SHA256: v.Messages[i].SHA256, Fate: dedup.RefusedMsg} // of no revision: judged again
+				}
 				t.Touch(v)
-				closed = append(closed, c)
 			}
+		}
+		if found && !left {
+			closed = append(closed, c)
 		}
 	}
 	return closed, nil

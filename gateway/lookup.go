@@ -165,12 +165,16 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 	pl := &plan{in: in}
 	if t != nil {
 		pl.tkey, pl.tvariant, pl.transport = in.keys[in.key], t, &Transports[3]
-		pl.fromStore = true
 	}
 	for _, p := range in.parts {
 		k := in.keys[p.key]
 		v := k.Find(p.ic.PayloadSHA256)
 		pl.results = append(pl.results, &result{p: p, row: Judge(&p.arrival, k), verdict: Duplicate, key: k, variant: v, answer: Answer(v.Answer), stored: true})
+	}
+	if t != nil {
+		if pl.fromStore = pl.sameAnswers(); !pl.fromStore {
+			return nil, nil
+		}
 	}
 	r, err := g.receipt(pl)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
 )
@@ -90,7 +92,9 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 		out.Alert = r.drift.alert.ID.String()
 	}
 	if r.p != nil && !r.stored {
-		listFindings(&out, pl, r)
+		if r.drift == nil || r.row.Effect == Absorb { // of a drift the alert's id only
+			listFindings(&out, pl, r)
+		}
 		if r.drift == nil || r.answer.positive() && r.row != nil && r.row.Effect == Absorb {
 			listDocuments(&out, r)
 		}
@@ -117,32 +121,41 @@ func (pl *plan) storedItem(n int, r *result) json.RawMessage {
 		}
 		return nil
 	}
-	if pl.tvariant == nil {
-		return nil
+	if kept := pl.in.keptParts(pl.tvariant); n < len(kept) {
+		return kept[n].Item
 	}
-	ack := pl.in.acks[pl.tvariant.Ack.ID]
-	if ack == nil {
-		return nil
-	}
-	var items []storedPart
-	if json.Unmarshal(ack.Answer, &items) != nil || n >= len(items) {
-		return nil
-	}
-	r.answer = items[n].Answer
-	return items[n].Item
+	return nil
 }
 
-// storedPart is how a transport id keeps the parts of its receipt that have no
-// key of their own.
+// storedPart is how a transport id keeps one part of its receipt: the answer,
+// which stored answer of an interchange it was, and of a part that has no key of
+// its own the bytes.
 type storedPart struct {
 	Answer Answer          `json:"answer"`
+	Ack    uuid.UUID       `json:"ack,omitzero"`
 	Item   json.RawMessage `json:"item,omitempty"`
+}
+
+// keptParts gives the parts of the receipt that is stored for a transport id's
+// payload, none where it is purged or there only ever was a 503.
+func (in *intake) keptParts(t *dedup.Variant) []storedPart {
+	if t == nil {
+		return nil
+	}
+	var parts []storedPart
+	if ack := in.acks[t.Ack.ID]; ack == nil || json.Unmarshal(ack.Answer, &parts) != nil {
+		return nil
+	}
+	return parts
 }
 
 func (pl *plan) storedParts() ([]byte, error) {
 	parts := make([]storedPart, len(pl.results))
 	for i, r := range pl.results {
 		parts[i].Answer = r.answer
+		if r.variant != nil {
+			parts[i].Ack = r.variant.Ack.ID
+		}
 		if r.key == nil {
 			parts[i].Item = r.item.JSON
 		}
@@ -239,7 +252,7 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 	a := edi.Acknowledgement{Reference: p.number, Prepared: pl.in.now, Action: r.answer.Told().Action}
 	switch {
 	case r.drift != nil && r.row.Effect == Quarantine:
-		if p.owner.Policy.DriftAcknowledgement != "reject" {
+		if p.owner.Policy.DriftAcknowledgement != "reject" || r.answer != ToldDrift {
 			return nil, nil
 		}
 		a.Action = edi.ActionRejected
@@ -322,6 +335,3 @@ func (g *Gateway) isAcknowledgement(p *part) bool {
 	}
 	return false
 }
-
-// eventSubject names what an event is about.
-func eventSubject(partner, key string) string { return partner + "/" + key }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
@@ -93,6 +94,7 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	}
 	slices.SortFunc(changed, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
 	dedup.QueueChanges(s.batch, changed)
+	pl.queueLastDelivery(s.batch)
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
@@ -117,6 +119,24 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	}
 	journal.QueueDeliveries(s.batch, g.journalRows(pl, r, pl.payloads))
 	return nil
+}
+
+// queueLastDelivery moves the window of keys that only had a repeat; what changed
+// has moved its own.
+func (pl *plan) queueLastDelivery(b *pgx.Batch) {
+	var refs []dedup.Ref
+	add := func(k *dedup.Key) {
+		if k != nil && !k.Changed() && !k.FromClaim() {
+			refs = append(refs, k.Ref)
+		}
+	}
+	add(pl.tkey)
+	for _, r := range pl.results {
+		add(r.key)
+	}
+	if len(refs) > 0 {
+		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
+	}
 }
 
 // documentsAtOnce bounds the documents of one statement.
@@ -303,7 +323,7 @@ func (pl *plan) writeAcknowledgements(s *session, r *Receipt) error {
 			acks = append(acks, &journal.Acknowledgement{Partner: res.key.Partner, ID: res.ack.ID, Month: res.ack.Month, Answer: res.item.JSON})
 		}
 	}
-	if pl.tvariant != nil && pl.tvariant.Ack.ID != uuid.Nil && !pl.fromStore {
+	if pl.answered {
 		parts, err := pl.storedParts()
 		if err != nil {
 			return fmt.Errorf("keep the receipt: %w", err)
@@ -395,7 +415,7 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 		if res.key != nil {
 			d.MessageID = res.key.ID
 		}
-		if res.variant != nil && res.variant.Ack.ID != uuid.Nil {
+		if res.variant != nil && res.variant.Ack.ID != uuid.Nil && res.answer != ToldTryAgain {
 			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month
 		}
 		own = own || partner == in.Partner.ID
@@ -415,7 +435,7 @@ func (pl *plan) queueCopies(s *session) {
 	in.copies = nil
 	contents := map[string][][]byte{}
 	for _, r := range pl.results {
-		if len(r.posts) == 0 {
+		if r.row == nil || r.row.Effect != Process && r.row.Effect != Redo && r.row.Effect != Complete {
 			continue
 		}
 		owner := r.p.owner.ID
