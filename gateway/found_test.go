@@ -1,0 +1,211 @@
+package gateway_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/pgtest"
+)
+
+// TestFound keeps, in its smallest form, what the model test found.
+func TestFound(t *testing.T) {
+	pool := pgtest.New(t)
+	newRig := func(t *testing.T) *rig {
+		if _, err := pool.Exec(t.Context(), `truncate inbox, variant, document_key, document, document_line, drift_alert, drift_copy, payload, acknowledgement`); err != nil {
+			t.Fatal(err)
+		}
+		return newRigOn(t, pool)
+	}
+	onlyDESADV := func(p *partners.Partner) { p.Types = []string{"DESADV"} }
+	both := func(p *partners.Partner) { p.Types = []string{"INVOIC", "DESADV"} }
+
+	t.Run("the rest of a transport drift that one of its interchanges closed is still first", func(t *testing.T) {
+		r := newRig(t)
+		two, three := interchange("REF2", message{number: "R-2"}), interchange("REF3", message{number: "R-3"})
+		r.must("id-1", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must("id-1", two+three, gateway.Drift, gateway.ToldDrift, "T6")
+		r.must("id-2", two, gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must("id-1", two+three, gateway.Mixed, gateway.ToldAccepted, "T3 I2,T3 I1b")
+		if r.posted() != 3 {
+			t.Errorf("posted %d, want 3: one was acknowledged and never posted", r.posted())
+		}
+	})
+	t.Run("another payload of the same transport drift stays open", func(t *testing.T) {
+		r := newRig(t)
+		two, three := interchange("REF2", message{number: "R-2"}), interchange("REF3", message{number: "R-3"})
+		r.must("id-1", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must("id-1", two, gateway.Drift, gateway.ToldDrift, "T6")
+		r.must("id-1", three, gateway.Drift, gateway.ToldDrift, "T6")
+		r.must("id-2", two, gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must("id-1", three, gateway.Drift, gateway.ToldDrift, "T2")
+		if n := r.count(`select count(*) from drift_alert where state = 'open'`); n != 1 {
+			t.Errorf("%d open alerts, want 1", n)
+		}
+		r.must("id-3", three, gateway.First, gateway.ToldAccepted, "T1 I1b")
+		if n := r.count(`select count(*) from drift_alert where state = 'open'`); n != 0 {
+			t.Errorf("%d open alerts, want none", n)
+		}
+	})
+	t.Run("a transport drift closes where its interchange is refused under another id", func(t *testing.T) {
+		r := newRig(t)
+		bad := interchange("REF2", message{number: "R-2", bad: "count"})
+		r.must("id-1", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must("id-1", bad, gateway.Drift, gateway.ToldDrift, "T6")
+		r.must("id-2", bad, gateway.First, gateway.ToldRejected, "T1 I1b")
+		if n := r.count(`select count(*) from drift_alert where state = 'open'`); n != 0 {
+			t.Errorf("%d open alerts, want none", n)
+		}
+		r.must("id-1", bad, gateway.Duplicate, gateway.ToldRejected, "T3 I6")
+	})
+	t.Run("a transport id repeats what its interchange was answered last", func(t *testing.T) {
+		r := newRig(t)
+		r.set("acme", edi.Party{}, onlyDESADV)
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("id-1", a, gateway.First, gateway.ToldUnsupported, "T1 I1b")
+		r.set("acme", edi.Party{}, both)
+		r.must("id-2", a, gateway.Reevaluation, gateway.ToldAccepted, "T1 I4")
+		now := r.must("id-1", a, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+		again := r.must("id-1", a, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+		if d := cmp.Diff(string(now.Rendered.Body), string(again.Rendered.Body)); d != "" {
+			t.Errorf("another answer (-first +again):\n%s", d)
+		}
+	})
+	t.Run("503 is no acknowledgement: the positive one before it stands", func(t *testing.T) {
+		r := newRig(t)
+		r.fail = func(n string) bool { return n == "R-1" }
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("id-1", a, gateway.First, gateway.ToldDead, "T1 I1b")
+		r.policy(func(p *partners.Policy) { p.OnDead = "refuse" })
+		r.must("id-1", a, gateway.Retry, gateway.ToldTryAgain, "T3 I4")
+		r.must("", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "I13")
+		r.must("id-1", interchange("REF2", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "T6")
+	})
+	t.Run("what was refused before it got 503 keeps that answer", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.OnDead = "refuse" })
+		r.set("acme", edi.Party{}, onlyDESADV)
+		r.fail = func(n string) bool { return n == "R-1" }
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("", a, gateway.First, gateway.ToldUnsupported, "I1b")
+		r.set("acme", edi.Party{}, both)
+		r.must("", a, gateway.Reevaluation, gateway.ToldTryAgain, "I4")
+		r.must("", interchange("REF1", message{number: "R-2"}), gateway.Correction, gateway.ToldAccepted, "I9")
+		r.must("", a, gateway.Duplicate, gateway.ToldUnsupported, "I6")
+	})
+	t.Run("503 ends where the attempts are cut", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.OnDead = "refuse" })
+		r.fail = func(string) bool { return true }
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("", a, gateway.First, gateway.ToldTryAgain, "I1b")
+		r.policy(func(p *partners.Policy) { p.Attempts = 1 })
+		now := r.must("", a, gateway.Duplicate, gateway.ToldDeadRefused, "I5")
+		again := r.must("", a, gateway.Duplicate, gateway.ToldDeadRefused, "I5")
+		if d := cmp.Diff(string(now.Rendered.Body), string(again.Rendered.Body)); d != "" {
+			t.Errorf("another answer (-first +again):\n%s", d)
+		}
+	})
+	t.Run("a failed run counts whatever the message was in between", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.Attempts = 2 })
+		r.fail = func(string) bool { return true }
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("", a, gateway.First, gateway.ToldDead, "I1b")
+		r.set("acme", edi.Party{}, onlyDESADV)
+		r.must("", a, gateway.Retry, gateway.ToldUnsupported, "I4")
+		r.set("acme", edi.Party{}, both)
+		r.must("", a, gateway.Reevaluation, gateway.ToldDead, "I4")
+		r.must("", a, gateway.Duplicate, gateway.ToldDead, "I5")
+	})
+	t.Run("what a transport id carried is no correction of what is there now", func(t *testing.T) {
+		r := newRig(t)
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("id-1", a, gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.exec(`delete from inbox where kind = 2`)
+		r.exec(`delete from document_key`)
+		r.must("", interchange("REF1", message{number: "R-2", bad: "count"}), gateway.First, gateway.ToldRejected, "I1b")
+		r.must("id-1", a, gateway.Duplicate, gateway.ToldAccepted, "T3")
+		if r.posted() != 1 {
+			t.Errorf("posted %d, want 1", r.posted())
+		}
+	})
+	t.Run("a revision that came late does not take the place of the newer one", func(t *testing.T) {
+		r := newRig(t)
+		revision := func(ref, when, amount string) string {
+			return strings.Replace(interchangeFrom("9520001000010:14", when, ref, message{number: "R-1", amount: amount}), "R-1+9", "R-1+5", 1)
+		}
+		r.must("", interchangeFrom("9520001000010:14", "261101:0900", "REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
+		r.must("", revision("REF3", "261103:0900", "300.00"), gateway.First, gateway.ToldAccepted, "I1b")
+		r.must("", revision("REF2", "261102:0900", "200.00"), gateway.First, gateway.ToldAccepted, "I1b")
+		r.must("", revision("REF4", "261104:0900", "400.00"), gateway.First, gateway.ToldAccepted, "I1b")
+		if r.posted() != 1 {
+			t.Errorf("%d documents in force, want the last revision alone", r.posted())
+		}
+	})
+	t.Run("an interchange that is refused as a whole has no dead message", func(t *testing.T) {
+		r := newRig(t)
+		r.fail = func(string) bool { return true }
+		a := strings.Replace(interchange("REF1", message{number: "R-1"}), "UNZ+1", "UNZ+2", 1)
+		r.must("", a, gateway.First, gateway.ToldRejected, "I1b")
+	})
+	t.Run("a drift that is held gets no CONTRL", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.OnDrift, p.DriftAcknowledgement = "hold", "reject" })
+		r.must("", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
+		rec := r.must("", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDriftHeld, "I13")
+		if strings.Contains(string(rec.Rendered.Body), "UCI") {
+			t.Errorf("the partner is told 202 and, by CONTRL, that it was rejected:\n%s", rec.Rendered.Body)
+		}
+	})
+	t.Run("of a drift the partner is told the alert only", func(t *testing.T) {
+		r := newRig(t)
+		r.must("", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
+		r.fail = func(n string) bool { return n == "R-2" }
+		rec := r.must("", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "I13")
+		if strings.Contains(string(rec.Rendered.Body), "findings") {
+			t.Errorf("told more:\n%s", rec.Rendered.Body)
+		}
+	})
+	t.Run("two drifts of one key in one payload are one alert", func(t *testing.T) {
+		r := newRig(t)
+		text := interchange("REF1", message{number: "R-1"})
+		for _, n := range []string{"R-2", "R-3", "R-4"} {
+			text += interchange("REF1", message{number: n})
+		}
+		r.must("", text, gateway.Mixed, gateway.ToldDrift, "I1b,I13,I13,I13")
+		if n := r.count(`select count(*) from drift_alert where receptions = 3 and cardinality(digests) = 3 and proposal = 'control_reference: unreliable'`); n != 1 || r.count(`select count(*) from drift_alert`) != 1 {
+			t.Error("want one alert of three digests that proposes control_reference: unreliable")
+		}
+	})
+	t.Run("every repeat moves the window", func(t *testing.T) {
+		for _, id := range []string{"", "id-1", "id-2"} {
+			r := newRig(t)
+			r.now = time.Now().UTC()
+			r.policy(func(p *partners.Policy) { p.ReuseAfter = 30 * 24 * time.Hour })
+			a := interchange("REF1", message{number: "R-1"})
+			r.must("id-1", a, gateway.First, gateway.ToldAccepted, "T1 I1b")
+			r.exec(`update inbox set last_at = $1`, r.now.AddDate(0, 0, -60))
+			rec := r.must(id, a, gateway.Duplicate, gateway.ToldAccepted, map[string]string{"": "I2", "id-1": "T3 I2", "id-2": "T1 I2"}[id])
+			r.Later.Flush(t.Context())
+			if n := r.count(`select count(*) from inbox where last_at < now() - interval '1 day' and message_id = any($1)`, slices.Concat(rec.Keys, []string{rec.MessageID})); n > 0 {
+				t.Errorf("id %q: %d keys still count from long ago", id, n)
+			}
+			r.must("", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "I13")
+		}
+	})
+	t.Run("a number is re-used once in a payload", func(t *testing.T) {
+		r := newRig(t)
+		r.now = time.Now().UTC()
+		r.policy(func(p *partners.Policy) { p.ReuseAfter = 30 * 24 * time.Hour })
+		r.must("", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
+		r.exec(`update inbox set last_at = $1`, r.now.AddDate(0, 0, -60))
+		r.must("", interchange("REF1", message{number: "R-2"})+interchange("REF1", message{number: "R-3"}), gateway.Mixed, gateway.ToldDrift, "I12,I13")
+	})
+}
