@@ -22,6 +22,7 @@ const (
 	ToldUnsupported             // type not in the partner's types
 	ToldReplaced                // I6 of an interchange that only ever got 503
 	ToldEmpty                   // the payload holds nothing
+	ToldFaulty                  // it failed verification under a known name: journalled, no key
 )
 
 // Told is a row of the answers: how each channel says it.
@@ -52,6 +53,7 @@ var Answers = []Told{
 	{ToldUnsupported, "rejected", 422, "unsupported", "This message type is not accepted from this partner", "error: unexpected-processing-error", "EBMS:0004", edi.ActionRejected},
 	{ToldReplaced, "rejected", 422, "replaced", "Another content was processed under this id since", "error: unexpected-processing-error", "EBMS:0004", 0},
 	{ToldEmpty, "rejected", 422, "empty", "The payload is empty", "error: unexpected-processing-error", "EBMS:0004", 0},
+	{ToldFaulty, "refused", 400, "", "", "error: integrity-check-failed", "EBMS:0101", 0},
 }
 
 // Told gives the answer's row.

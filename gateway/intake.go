@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -276,5 +275,3 @@ func (in *intake) messageID() string {
 }
 
 func hexOf(d [32]byte) string { return hex.EncodeToString(d[:]) }
-
-func sum(b []byte) [32]byte { return sha256.Sum256(b) }

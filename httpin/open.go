@@ -75,7 +75,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 	if wrong := body.verify(); wrong != nil {
 		// What fails verification under a known name is kept apart and journalled,
 		// so that the two sides can find out why.
-		o.delivery.Fault = &gateway.Rejection{Reason: wrong.problem, Detail: wrong.text()}
+		o.delivery.Fault = &gateway.Rejection{Answer: gateway.ToldFaulty, Reason: wrong.problem, Detail: wrong.text()}
 	}
 	return o, nil
 }
@@ -92,7 +92,7 @@ func acceptable(header http.Header) error {
 		case "multipart/form-data":
 			hint = "Send the interchange itself as the body: with curl, --data-binary @file and not -F."
 		case "multipart/signed", "multipart/report":
-			hint = "Signed and encrypted messages go to /as2; here the interchange itself is the body."
+			hint = "Send the interchange itself as the body, neither signed nor encrypted."
 		}
 		return &refusal{problem: "unsupported-content-type", detail: fmt.Sprintf("The body is %s. %s", media, hint)}
 	}
