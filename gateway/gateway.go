@@ -63,8 +63,9 @@ type Gateway struct {
 
 	Rules int32 // 0 is RulesVersion
 
-	flight flight
-	noted  notices
+	flight  flight
+	noted   notices
+	failing failing
 }
 
 const (

@@ -45,6 +45,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 			return nil, err
 		}
 		r, err := g.commit(ctx, in)
+		g.noteCommit(err)
 		switch {
 		case err == nil:
 			return r, nil
