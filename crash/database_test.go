@@ -55,6 +55,7 @@ func TestDatabaseGone(t *testing.T) {
 				}
 			})
 			a.tryAgain(t)
+			site.reconnect(t)
 			again := p.retry(t, gateway, payload, "key")
 			again.is(t, http.StatusCreated, "first")
 			p.once(t, site.pool, invoices, "key")
@@ -159,6 +160,14 @@ func (s *site) again(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.server = server
+	s.reconnect(t)
+}
+
+// reconnect waits until the server takes the test's own connections again.
+func (s *site) reconnect(t *testing.T) {
+	t.Helper()
+	s.pool.Reset()
+	eventually(t, "the database answers", func() bool { return s.pool.Ping(context.Background()) == nil })
 }
 
 // signal sends a signal to every process of the server.
