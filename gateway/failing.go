@@ -20,8 +20,8 @@ type failing struct {
 	since time.Time
 }
 
-// noteCommit takes how a transaction ended.
-func (g *Gateway) noteCommit(err error) {
+// wrote takes how something that writes ended, and gives it back.
+func (g *Gateway) wrote(err error) error {
 	f := &g.failing
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,6 +32,7 @@ func (g *Gateway) noteCommit(err error) {
 	case s[:2] == "53" || s[:2] == "58" || s[:2] == "XX": // resources, its system, itself
 		f.err, f.since = err, time.Now()
 	}
+	return err
 }
 
 // Failing gives the failure of the database that ended the last delivery, for

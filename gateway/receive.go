@@ -42,10 +42,10 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 			return r, err
 		}
 		if err := g.prepare(ctx, in); err != nil {
-			return nil, err
+			return nil, g.wrote(err)
 		}
 		r, err := g.commit(ctx, in)
-		g.noteCommit(err)
+		_ = g.wrote(err) // told below
 		switch {
 		case err == nil:
 			return r, nil
