@@ -200,6 +200,15 @@ func TestFound(t *testing.T) {
 			r.must("", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "I13")
 		}
 	})
+	t.Run("a payload of which something is held is found by its other interchanges", func(t *testing.T) {
+		r := newRig(t)
+		held := interchange("REF1", message{number: "R-1"}, message{ref: "2", number: "R-1", amount: "200.00"})
+		r.must("", held+interchange("REF2", message{number: "R-2"}), gateway.First, gateway.ToldAccepted, "I1b,I1b")
+		r.must("", interchange("REF2", message{number: "R-2", amount: "200.00"}), gateway.Drift, gateway.ToldDrift, "I13")
+		if n := r.count(`select count(*) from drift_alert where kind = 'interchange' and class = 'business'`); n != 1 {
+			t.Error("the drift was not compared with its original")
+		}
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()

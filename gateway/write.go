@@ -50,7 +50,7 @@ func (pl *plan) placePayload() {
 	if keep {
 		pl.payloads = append(pl.payloads, whole)
 		if pl.tvariant != nil && pl.tvariant.DeliveryID == in.id {
-			pl.tvariant.Payload = whole.ref
+			place(pl.tkey, pl.tvariant, whole.ref)
 		}
 	}
 	for _, r := range pl.results {
@@ -58,7 +58,7 @@ func (pl *plan) placePayload() {
 			continue
 		}
 		if r.p.owner.ID == in.Partner.ID {
-			r.variant.Payload = whole.ref
+			place(r.key, r.variant, whole.ref)
 			continue
 		}
 		own := storedPayload{partner: r.p.owner.ID, offset: r.p.ic.Offset, length: r.p.ic.Length,
@@ -66,8 +66,19 @@ func (pl *plan) placePayload() {
 		if retained(r) {
 			own.ref.Month = journal.Held
 		}
-		r.variant.Payload, r.variant.Offset = own.ref, 0
+		r.variant.Offset = 0
+		place(r.key, r.variant, own.ref)
 		pl.payloads = append(pl.payloads, own)
+	}
+}
+
+// place notes where v's bytes stand. They move to the partition held with those
+// of another interchange of the delivery that the guard holds, after the key of v
+// was claimed.
+func place(k *dedup.Key, v *dedup.Variant, at dedup.Stored) {
+	if v.Payload != at {
+		v.Payload = at
+		k.Touch(v)
 	}
 }
 
