@@ -53,7 +53,7 @@ var Answers = []Told{
 	{ToldUnsupported, "rejected", 422, "unsupported", "This message type is not accepted from this partner", "error: unexpected-processing-error", "EBMS:0004", edi.ActionRejected},
 	{ToldReplaced, "rejected", 422, "replaced", "Another content was processed under this id since", "error: unexpected-processing-error", "EBMS:0004", 0},
 	{ToldEmpty, "rejected", 422, "empty", "The payload is empty", "error: unexpected-processing-error", "EBMS:0004", 0},
-	{ToldFaulty, "refused", 400, "", "", "error: integrity-check-failed", "EBMS:0101", 0},
+	{ToldFaulty, "refused", 400, "digest-mismatch", "The body failed verification", "error: integrity-check-failed", "EBMS:0101", 0},
 }
 
 // Told gives the answer's row.

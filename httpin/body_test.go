@@ -114,7 +114,7 @@ func TestBodyRefused(t *testing.T) {
 		{"another coding", nil, bytes.NewReader(long), []string{"Content-Encoding", "br"}, 415, "unsupported-content-encoding", "gzip alone"},
 		{"two codings", nil, bytes.NewReader(long), []string{"Content-Encoding", "gzip, gzip"}, 415, "unsupported-content-encoding", "gzip alone"},
 		{"a form with a file", nil, bytes.NewReader(long), []string{"Content-Type", "multipart/form-data; boundary=x"}, 415, "unsupported-content-type", "--data-binary @file and not -F"},
-		{"an AS2 message", nil, bytes.NewReader(long), []string{"Content-Type", `multipart/signed; boundary="x"; protocol=`}, 415, "unsupported-content-type", "/as2"},
+		{"an AS2 message", nil, bytes.NewReader(long), []string{"Content-Type", `multipart/signed; boundary="x"; protocol=`}, 415, "unsupported-content-type", "neither signed nor encrypted"},
 		{"empty", nil, strings.NewReader(""), nil, 400, "empty", "--data-binary"},
 		{"empty, chunked", nil, io.MultiReader(strings.NewReader("")), nil, 400, "empty", "--data-binary"},
 		{"empty, called gzip", nil, strings.NewReader(""), []string{"Content-Encoding", "gzip"}, 400, "empty", "--data-binary"},

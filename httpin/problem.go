@@ -95,6 +95,7 @@ func capital(s string) string {
 // advice is what a partner is to do about an answer of gateway.Answers, by its
 // problem.
 var advice = map[string]string{
+	"digest-mismatch":                     "Send the same message again, whole",
 	problem(gateway.ToldRejected):         "Nothing of it was processed: mend it and send it again, its control reference may be used again.",
 	problem(gateway.ToldUnreadable):       "An interchange begins with UNA, UNB or ISA. Check that the file is one and was sent as it is: with curl, --data-binary @file.",
 	problem(gateway.ToldDrift):            "Nothing of it was processed. If this is another message, send it under an id and a control reference of its own; if it is the same, send the bytes that were sent first. Our operators have been told.",
