@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -100,8 +99,8 @@ func httpClient(certificate string) (*http.Client, error) {
 		t.TLSClientConfig = &tls.Config{
 			MinVersion:         tls.VersionTLS12,
 			InsecureSkipVerify: true, // the certificate itself is compared below
-			VerifyPeerCertificate: func(shown [][]byte, _ [][]*x509.Certificate) error {
-				if len(shown) == 0 || !bytes.Equal(shown[0], block.Bytes) {
+			VerifyConnection: func(c tls.ConnectionState) error {
+				if len(c.PeerCertificates) == 0 || !bytes.Equal(c.PeerCertificates[0].Raw, block.Bytes) {
 					return fmt.Errorf("the certificate shown is not the one in %s", certificate)
 				}
 				return nil

@@ -5,14 +5,26 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
 func main() {
+	boundMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; the second ends at once.
 	context.AfterFunc(ctx, stop)
 	code := Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.LookupEnv)
 	stop()
 	os.Exit(code)
+}
+
+// memoryLimit is the size the heap is held to where GOMEMLIMIT says nothing:
+// soft, so that a burst is collected more often and not refused. In bytes.
+const memoryLimit = 192 << 20
+
+func boundMemory() {
+	if _, given := os.LookupEnv("GOMEMLIMIT"); !given {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 }

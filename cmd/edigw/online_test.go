@@ -34,7 +34,7 @@ func serveGateway(t *testing.T, args ...string) *gatewayUnderTest {
 	ctx, cancel := context.WithCancel(context.Background())
 	code := make(chan int, 1)
 	args = append([]string{"serve", "--data-dir", g.dir, "--database-url", g.url, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"}, args...)
-	go func() { code <- Run(ctx, args, nil, io.Discard, g.log, lookup([]string{"GOMEMLIMIT=off"})) }()
+	go func() { code <- Run(ctx, args, nil, io.Discard, g.log, lookup(nil)) }()
 	ended := -1
 	g.stop = func() int {
 		if ended < 0 {
@@ -383,7 +383,7 @@ func TestASecondStartKeepsTheLocalToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		code <- Run(ctx, []string{"serve", "--data-dir", g.dir, "--database-url", g.url, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"}, nil, io.Discard, &log, lookup([]string{"GOMEMLIMIT=off"}))
+		code <- Run(ctx, []string{"serve", "--data-dir", g.dir, "--database-url", g.url, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"}, nil, io.Discard, &log, lookup(nil))
 	}()
 	waitFor(t, func() bool {
 		st, err := os.Stat(localAccessFile(g.dir))
@@ -413,7 +413,7 @@ func TestServeFailsWithWhatToDo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
 			args := append([]string{"serve", "--data-dir", t.TempDir(), "--ops-listen", "127.0.0.1:0"}, c.args...)
-			code := Run(t.Context(), args, nil, io.Discard, &log, lookup([]string{"GOMEMLIMIT=off"}))
+			code := Run(t.Context(), args, nil, io.Discard, &log, lookup(nil))
 			if code != exitFailed || !strings.Contains(log.String(), c.want) {
 				t.Errorf("exit %d: %s", code, log.String())
 			}
@@ -424,7 +424,7 @@ func TestServeFailsWithWhatToDo(t *testing.T) {
 func TestDemo(t *testing.T) {
 	dir := pgtest.Dir(t)
 	t.Setenv("TMPDIR", dir)
-	r := edigw(t, "", []string{"GOMEMLIMIT=off"}, "demo", "--once", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0")
+	r := edigw(t, "", nil, "demo", "--once", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0")
 	if r.code != 0 || r.stderr != "" {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
@@ -439,5 +439,45 @@ func TestDemo(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "edigw-demo-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestTheCommandLineOverTLS(t *testing.T) {
+	certificate, key := selfSigned(t, t.TempDir(), "ops")
+	ingress, ingressKey := selfSigned(t, t.TempDir(), "ingress")
+	g := serveGateway(t, "--ops-tls-cert", certificate, "--ops-tls-key", key, "--tls-cert", ingress, "--tls-key", ingressKey)
+	if !strings.HasPrefix(g.at.URL, "https://") || !strings.HasPrefix(g.at.Ingress, "https://") {
+		t.Fatalf("%+v", g.at)
+	}
+	g.must(nil, "partners", "apply", "-f", "testdata/partners.yaml")
+	g.must(nil, "ingest", "testdata/invoice.edi", "--partner", "acme")
+	t.Run("another certificate is not taken for the gateway's", func(t *testing.T) {
+		at := g.at
+		at.Certificate = ingress
+		other := t.TempDir()
+		if err := writePrivate(localAccessFile(other), at); err != nil {
+			t.Fatal(err)
+		}
+		r := edigw(t, "", nil, "partners", "list", "--data-dir", other)
+		if r.code != exitFailed || !strings.Contains(r.stderr, "the certificate shown is not the one in ") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+	t.Run("nor is one that nobody named", func(t *testing.T) {
+		r := edigw(t, "", nil, "partners", "list", "--api", g.at.URL, "--token", g.at.Token)
+		if r.code != exitFailed || !strings.Contains(r.stderr, "certificate") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+}
+
+func TestALocalAddressIsReachable(t *testing.T) {
+	for bound, want := range map[string]string{
+		"http://[::]:8081": "http://127.0.0.1:8081", "https://0.0.0.0:8081": "https://127.0.0.1:8081",
+		"http://192.0.2.1:8081": "http://192.0.2.1:8081", "http://[2001:db8::1]:8081": "http://[2001:db8::1]:8081",
+	} {
+		if got := reachable(bound); got != want {
+			t.Errorf("%s: %s, want %s", bound, got, want)
+		}
 	}
 }

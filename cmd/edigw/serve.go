@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,7 +76,6 @@ type started struct {
 
 // start is the wiring: every part of the gateway and what it is given.
 func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
-	boundMemory(a.env)
 	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
 	if err != nil {
 		return nil, err
@@ -155,16 +156,6 @@ func (s *started) stop(within time.Duration) error {
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// memoryLimit is the size the heap is held to where GOMEMLIMIT says nothing:
-// soft, so that a burst is collected more often and not refused. In bytes.
-const memoryLimit = 192 << 20
-
-func boundMemory(env func(string) (string, bool)) {
-	if _, given := env("GOMEMLIMIT"); !given {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-}
-
 // checks are what /readyz asks.
 func checks(db *database) []web.Check {
 	return []web.Check{
@@ -214,10 +205,24 @@ func (s *started) leaveAccess(a *app, people *accounts.Store) error {
 		}
 		s.access.Token = plain
 	}
+	s.access.URL, s.access.Ingress = reachable(s.access.URL), reachable(s.access.Ingress)
 	if err := writePrivate(localAccessFile(dir), s.access); err != nil {
 		return fmt.Errorf("leave the address for the command line: %w", err)
 	}
 	return nil
+}
+
+// reachable turns an address that means every interface into one that a client
+// on this machine can use. The wildcard of IPv6 takes IPv4 as well.
+func reachable(bound string) string {
+	u, err := url.Parse(bound)
+	if err != nil {
+		return bound
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
+	}
+	return u.String()
 }
 
 // writePrivate replaces a file that only its owner may read, all at once.
