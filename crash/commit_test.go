@@ -1,3 +1,5 @@
+//go:build linux
+
 package crash_test
 
 import (
@@ -11,6 +13,7 @@ import (
 // TestLostCommit cuts the connection to the database around COMMIT. The answer
 // is 503 or the committed receipt; the retry gets that receipt, or is First.
 func TestLostCommit(t *testing.T) {
+	t.Parallel()
 	const invoices = 3
 	cases := []struct {
 		name string

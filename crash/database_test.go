@@ -1,3 +1,5 @@
+//go:build linux
+
 package crash_test
 
 import (
@@ -18,6 +20,7 @@ import (
 // TestDatabaseGone takes the database away in the middle of a delivery: 503,
 // nothing stored, and the retry is First.
 func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
 	const invoices = 3
 	site := newSite(t, 20**runs)
 	for n := range *runs {
@@ -92,8 +95,10 @@ func TestDatabaseGone(t *testing.T) {
 			b := p.mustSend(t, gateway, payload, "key")
 			b.tryAgain(t)
 			for _, a := range []answer{a, b} {
-				if a.took > 12*time.Second {
-					t.Errorf("waited for %v", a.took)
+				// Its patience, then the question whether COMMIT was taken; and what
+				// a busy machine adds.
+				if bound := (2 + 3 + 4) * time.Second; a.took > bound {
+					t.Errorf("waited for %v, the bound is %v", a.took, bound)
 				}
 			}
 			site.signal(t, syscall.SIGCONT)

@@ -1,19 +1,20 @@
+//go:build linux
+
 package crash_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/edigw/edigw/embeddedpg"
-	"github.com/edigw/edigw/migrations"
 	"github.com/edigw/edigw/pgtest"
 )
 
@@ -70,9 +71,21 @@ func fill(t *testing.T, dir string) (free func()) {
 	}
 }
 
-// newSiteIn starts a server in a folder and connects partners.
+// newSiteIn is newSite with the server's folder elsewhere, other binaries and
+// settings.
 func newSiteIn(t *testing.T, dir, bin string, settings map[string]string, count int) *site {
 	t.Helper()
+	stopped, from := pgtest.Server(t)
+	pgtest.Stop(t, stopped)
+	// cp keeps owners and modes.
+	if out, err := exec.Command("cp", "-a", from, dir).CombinedOutput(); err != nil {
+		t.Fatalf("copy the cluster: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
 	s := &site{dir: dir, settings: settings}
 	var err error
 	if s.server, err = embeddedpg.Start(context.Background(), embeddedpg.Options{DataDir: dir, Bin: bin, Settings: settings}); err != nil {
@@ -81,9 +94,6 @@ func newSiteIn(t *testing.T, dir, bin string, settings map[string]string, count 
 	t.Cleanup(func() { pgtest.Stop(t, s.server) }) // the one that was started last
 	s.url = s.server.URL()
 	s.pool = pgtest.Pool(t, s.url)
-	if err := migrations.Up(context.Background(), s.pool, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
 	s.connect(t, count)
 	return s
 }
@@ -92,6 +102,7 @@ func newSiteIn(t *testing.T, dir, bin string, settings map[string]string, count 
 var small = map[string]string{"min_wal_size": "32MB", "max_wal_size": "48MB", "shared_buffers": "16MB", "autovacuum": "off"}
 
 func TestDatabaseFull(t *testing.T) {
+	t.Parallel()
 	for n := range *runs {
 		if dir, ok := volume(t, 160); ok {
 			run(t, fmt.Sprintf("its volume is full/%d", n+1), func(t *testing.T) {
@@ -121,7 +132,7 @@ func TestDatabaseFull(t *testing.T) {
 			t.Log("mounting is refused here: a limit on the size of files stands for a full volume")
 		}
 		run(t, fmt.Sprintf("its files may not grow/%d", n+1), func(t *testing.T) {
-			site := newSiteIn(t, pgtest.Dir(t), limited(t), small, 4)
+			site := newSiteIn(t, filepath.Join(pgtest.Dir(t), "pg"), limited(t), small, 4)
 			gateway := start(t, site.url)
 			for _, width := range []int{3000, 300, 1} {
 				for range 2 { // the second finds no room that the first left
@@ -196,6 +207,7 @@ func full(t *testing.T, site *site, gateway *program, room func()) {
 }
 
 func TestSpoolFull(t *testing.T) {
+	t.Parallel()
 	site := newSite(t, 3**runs)
 	for n := range *runs {
 		spools := map[string]func(t *testing.T) (dir string, fill func() (free func())){

@@ -1,3 +1,5 @@
+//go:build linux
+
 package crash_test
 
 import (
@@ -16,6 +18,7 @@ var (
 const commitSent = "commit sent"
 
 func TestKill(t *testing.T) {
+	t.Parallel()
 	points := append(append(append([]string{}, beforeCommit...), commitSent), afterCommit...)
 	site := newSite(t, len(points)**runs+1)
 	second := start(t, site.url)

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package crash_test kills the program, cuts its connections and takes its
 // database away, on real processes and a PostgreSQL that flushes as in
 // production, and then does what a partner does: it sends again. What it holds

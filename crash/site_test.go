@@ -1,3 +1,5 @@
+//go:build linux
+
 package crash_test
 
 import (
@@ -5,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,4 +119,14 @@ func (p partner) wrong(reference string, invoices int) string {
 	good := p.interchange(reference, numbers(invoices)...)
 	end := strings.LastIndex(good, "UNT+15+")
 	return good[:end] + "UNT+99+" + good[end+len("UNT+15+"):]
+}
+
+// file is an interchange in testdata, as if this partner had sent it.
+func (p partner) file(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "9520001000010", p.address())
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package crash_test
 
 import (
@@ -19,6 +21,7 @@ func (p *program) terminate(t testing.TB) {
 }
 
 func TestStop(t *testing.T) {
+	t.Parallel()
 	const invoices = 3
 	site := newSite(t, 2**runs)
 	second := start(t, site.url)

@@ -11,6 +11,7 @@ import (
 const (
 	rollbackTimeout = 5 * time.Second
 	acquireTimeout  = 10 * time.Second // for a connection; then the partner is told to come again
+	askTimeout      = 3 * time.Second  // for whether a COMMIT was taken whose answer was lost
 )
 
 var (

@@ -158,7 +158,7 @@ func (g *Gateway) lock(ctx context.Context, s *session, in *intake, known []dedu
 // found is no answer either, since the COMMIT may still be running: the
 // partner's retry finds the receipt or is First.
 func (g *Gateway) afterLostCommit(ctx context.Context, in *intake, r *Receipt, lost error) (*Receipt, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 	defer cancel()
 	committed, err := journal.Committed(ctx, g.Pool, in.deliveryPartner(), in.id)
 	if err != nil || !committed {
