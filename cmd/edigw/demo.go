@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -342,10 +341,15 @@ func (d *demo) farewell() {
 		d.progress("the sample for a try by hand was not written: %v", err)
 		return
 	}
+	ingress := d.access.Ingress + "/in/" + demoPartner
 	d.line("\nThe gateway keeps running; Ctrl-C ends it.")
-	d.line("  ingress     %s/in/%s", d.access.Ingress, demoPartner)
+	d.line("  ingress     %s", ingress)
 	d.line("  operations  %s", d.access.URL)
-	d.line("\nTry by hand (twice, then with a changed byte):")
-	d.line("  curl -i -H 'Authorization: Bearer %s' --data-binary @%s %s/in/%s", d.tokens[demoPartner], sample, d.access.Ingress, demoPartner)
-	d.line("  edigw drift list --data-dir %s", strconv.Quote(d.grammar.DataDir))
+	d.line("\nTry by hand in another terminal (curl twice, then with a changed byte):")
+	d.line("  export EDIGW_DATA_DIR=%s INGRESS=%s TOKEN=%s", quoted(d.grammar.DataDir), ingress, d.tokens[demoPartner])
+	d.line("  curl -i -H \"Authorization: Bearer $TOKEN\" --data-binary @%s $INGRESS", quoted(sample))
+	d.line("  edigw drift list")
 }
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
