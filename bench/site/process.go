@@ -1,0 +1,197 @@
+package site
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Build builds the program into the site's folder and gives its path.
+func (s *Site) Build(ctx context.Context) (string, error) {
+	path := filepath.Join(s.Dir, "edigw")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/edigw/edigw/cmd/edigw")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// Gateway is the running program.
+type Gateway struct {
+	Address string // host:port of the ingress
+	Pid     int
+
+	cmd *exec.Cmd
+	log string
+}
+
+// Start runs the program at path on the site's database and waits until it is
+// ready. Spool is the folder of its spool files.
+func (s *Site) Start(ctx context.Context, path string, env ...string) (*Gateway, error) {
+	data, err := os.MkdirTemp(s.Dir, "gateway-")
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{log: filepath.Join(data, "log")}
+	out, err := os.Create(g.log)
+	if err != nil {
+		return nil, err
+	}
+	g.cmd = exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
+		"--data-dir", data, "--spool-dir", s.Spool(), "--log-format", "json")
+	g.cmd.Env = append(os.Environ(), append(env, "EDIGW_DATABASE_URL="+s.URL())...)
+	g.cmd.Stderr = out
+	if err := errors.Join(os.MkdirAll(s.Spool(), 0o700), g.cmd.Start(), out.Close()); err != nil {
+		return nil, fmt.Errorf("start the program: %w", err)
+	}
+	g.Pid = g.cmd.Process.Pid
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if g.Address, err = g.ready(); err != nil || g.Address != "" {
+			return g, err
+		}
+	}
+	return g, fmt.Errorf("the gateway is not ready after a minute: %s", g.Log())
+}
+
+// Spool is the folder of spool files.
+func (s *Site) Spool() string { return filepath.Join(s.Dir, "spool") }
+
+// ready looks for the line that tells the address.
+func (g *Gateway) ready() (address string, err error) {
+	lines := bufio.NewScanner(strings.NewReader(g.Log()))
+	for lines.Scan() {
+		var said struct{ Msg, Ingress string }
+		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "ready" {
+			return strings.TrimPrefix(said.Ingress, "http://"), nil
+		}
+	}
+	if err := syscall.Kill(g.Pid, 0); err != nil {
+		return "", fmt.Errorf("the gateway ended at its start: %s", g.Log())
+	}
+	return "", lines.Err()
+}
+
+// Log is what it has written so far.
+func (g *Gateway) Log() string {
+	text, err := os.ReadFile(g.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// Stop ends it in order.
+func (g *Gateway) Stop() error {
+	if err := g.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	return g.cmd.Wait()
+}
+
+// Kill ends it with SIGKILL.
+func (g *Gateway) Kill() error {
+	if err := g.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	var exit *exec.ExitError
+	if err := g.cmd.Wait(); !errors.As(err, &exit) {
+		return fmt.Errorf("killed, and ended with %v", err)
+	}
+	return nil
+}
+
+// tick is the unit of times in /proc/<pid>/stat: USER_HZ, 100 on every Linux
+// that Go runs on.
+const tick = 10 * time.Millisecond
+
+// CPU is how much processor time a process has taken, in user and system mode.
+func CPU(pid int) (time.Duration, error) {
+	f, err := stat(pid)
+	if err != nil {
+		return 0, err
+	}
+	return ticks(f[11], f[12])
+}
+
+// TreeCPU is CPU of a process, of its children that run and of those that have
+// ended.
+func TreeCPU(parent int) (time.Duration, error) {
+	f, err := stat(parent)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := ticks(f[11], f[12], f[13], f[14])
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		f, err := stat(pid)
+		if err != nil || f[1] != strconv.Itoa(parent) {
+			continue // ended meanwhile, or another's
+		}
+		t, err := ticks(f[11], f[12], f[13], f[14])
+		if err != nil {
+			return 0, err
+		}
+		sum += t
+	}
+	return sum, nil
+}
+
+// stat gives the fields of /proc/<pid>/stat behind the name, the state first
+// (proc(5)).
+func stat(pid int) ([]string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, err
+	}
+	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(f) < 15 {
+		return nil, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(f))
+	}
+	return f, nil
+}
+
+func ticks(fields ...string) (sum time.Duration, err error) {
+	for _, f := range fields {
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(n) * tick
+	}
+	return sum, nil
+}
+
+// PeakMemory is VmHWM of a process, the most it ever had in memory, in bytes.
+func PeakMemory(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, err := strconv.ParseInt(strings.Fields(v)[0], 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, errors.New("no VmHWM in /proc/<pid>/status")
+}

@@ -1,0 +1,151 @@
+// Package site sets up what the benchmarks measure: a PostgreSQL that flushes as
+// in production, with the settings of the database's own limit it is compared
+// with, and the built program on it, as processes of their own.
+package site
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/bench/invoic"
+	"github.com/edigw/edigw/embeddedpg"
+	"github.com/edigw/edigw/migrations"
+	"github.com/edigw/edigw/partners"
+)
+
+// Partner and Token are of the one partner there is.
+const (
+	Partner = "brennholm"
+	Token   = "edigw_p_bench"
+)
+
+// settings are those of the cluster that the database's limit is measured on.
+var settings = map[string]string{
+	"shared_buffers": "1GB", "max_wal_size": "8GB", "wal_compression": "lz4", "max_connections": "200",
+}
+
+// Site is a database with one partner, in a folder that goes with it.
+type Site struct {
+	Dir  string
+	Pool *pgxpool.Pool
+	pg   *embeddedpg.Server
+}
+
+// Open makes a site. Close takes everything away again.
+func Open(ctx context.Context, more map[string]string) (_ *Site, err error) {
+	s := &Site{}
+	if s.Dir, err = os.MkdirTemp("", "edigw-bench-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := os.Chmod(s.Dir, 0o711); err != nil { // postgres may be another user
+		return nil, err
+	}
+	all := maps.Clone(settings)
+	maps.Copy(all, more)
+	if s.pg, err = embeddedpg.Start(ctx, embeddedpg.Options{DataDir: filepath.Join(s.Dir, "postgres"), Settings: all}); err != nil {
+		return nil, err
+	}
+	if s.Pool, err = pgxpool.New(ctx, s.pg.URL()); err != nil {
+		return nil, err
+	}
+	if err := migrations.Up(ctx, s.Pool, slog.New(slog.DiscardHandler)); err != nil {
+		return nil, err
+	}
+	return s, s.connect(ctx)
+}
+
+// connect applies the organisation and its partner.
+func (s *Site) connect(ctx context.Context) error {
+	digest := sha256.Sum256([]byte(Token))
+	specs, err := partners.Reader{}.Read("", fmt.Appendf(nil, `kind: Organisation
+id: nordhafen
+identifiers: [{qualifier: "%[1]s", id: "%[2]s"}]
+---
+kind: Partner
+id: %[4]s
+organisation: nordhafen
+identifiers: [{qualifier: "%[1]s", id: "%[3]s"}]
+types: [INVOIC]
+http:
+  tokens: [{label: bench, sha256: %[5]s}]
+`, invoic.Qualifier, invoic.Recipient, invoic.Sender, Partner, hex.EncodeToString(digest[:])))
+	if err != nil {
+		return err
+	}
+	store := partners.Store{Pool: s.Pool}
+	return pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		_, err := store.Apply(ctx, tx, specs)
+		return err
+	})
+}
+
+// URL is the database's.
+func (s *Site) URL() string { return s.pg.URL() }
+
+// Database makes an empty database beside ours and gives its URL.
+func (s *Site) Database(ctx context.Context, name string) (string, error) {
+	if _, err := s.Pool.Exec(ctx, `create database `+pgx.Identifier{name}.Sanitize()); err != nil {
+		return "", err
+	}
+	u, err := url.Parse(s.pg.URL())
+	if err != nil {
+		return "", err
+	}
+	u.Path = "/" + name
+	return u.String(), nil
+}
+
+// received are the tables that deliveries fill.
+const received = `inbox, variant, document_key, drift_alert, drift_copy, payload, acknowledgement, delivery, outbox, document, document_line, document_package`
+
+// Empty takes away what was received, and flushes, so that every measurement
+// begins alike.
+func (s *Site) Empty(ctx context.Context) error {
+	if _, err := s.Pool.Exec(ctx, `truncate `+received); err != nil {
+		return fmt.Errorf("empty the tables: %w", err)
+	}
+	return s.Checkpoint(ctx)
+}
+
+// Checkpoint flushes what is dirty.
+func (s *Site) Checkpoint(ctx context.Context) error {
+	_, err := s.Pool.Exec(ctx, `checkpoint`)
+	return err
+}
+
+// Count runs a query that gives one number.
+func (s *Site) Count(ctx context.Context, sql string) (n int64, err error) {
+	err = s.Pool.QueryRow(ctx, sql).Scan(&n)
+	return n, err
+}
+
+// Postmaster is the process id of the server.
+func (s *Site) Postmaster() int { return s.pg.Pid() }
+
+// Close stops the server and removes the folder.
+func (s *Site) Close(ctx context.Context) error {
+	var errs []error
+	if s.Pool != nil {
+		s.Pool.Close()
+	}
+	if s.pg != nil {
+		errs = append(errs, s.pg.Stop(ctx))
+	}
+	return errors.Join(append(errs, os.RemoveAll(s.Dir))...)
+}
