@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -102,6 +103,11 @@ func told(list []*edi.Error, service ...string) []Element {
 	e := first(list)
 	if e == nil {
 		return nil
+	}
+	// A service segment that is missing is noticed at another one, which is not
+	// at fault.
+	if name, _, missing := strings.Cut(e.Code, "-missing"); missing && slices.Contains(service, strings.ToUpper(name)) {
+		return []Element{E(e.Standard), E(strings.ToUpper(name))}
 	}
 	if !slices.Contains(service, e.Tag) {
 		return []Element{E(e.Standard)}

@@ -98,6 +98,27 @@ UCI+REF+S:14+R:14+4+29+UNZ+2
 UCM+1+INVOIC:D:96A:UN+7
 UNT+4+1
 UNZ+1+77`},
+		"a trailer that is missing, noticed at UNZ": {
+			text:   unb3 + unh1 + "UNZ+1+REF'",
+			change: func(_ *edi.Interchange, a *edi.Acknowledgement) { a.Action, a.Messages = edi.ActionRejected, nil },
+			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
+UNH+1+CONTRL:D:3:UN
+UCI+REF+S:14+R:14+4+13+UNT
+UNT+3+1
+UNZ+1+77`},
+		"a user segment that is missing behind UNH": {
+			text: message("", 2),
+			change: func(_ *edi.Interchange, a *edi.Acknowledgement) {
+				a.Messages[0].Action = edi.ActionRejected
+				a.Messages[0].Errors = []*edi.Error{{Code: "bgm-missing", Standard: "13", Severity: edi.SeverityError, Location: edi.Location{Segment: 1}}}
+			},
+			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
+UNH+1+CONTRL:D:3:UN
+UCI+REF+S:14+R:14+7
+UCM+1+INVOIC:D:96A:UN+4+13
+UCS+1+13
+UNT+5+1
+UNZ+1+77`},
 		"errors inside a message, by segment": {
 			text: message("BGM+380'NAD+SU+a:\x00'xx'", 5),
 			change: func(_ *edi.Interchange, a *edi.Acknowledgement) {

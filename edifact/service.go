@@ -75,8 +75,16 @@ func (s *scan) unb(seg *edi.Segment) {
 				"syntax identifier %q (0001) is unknown; the text is read as ASCII unless the partner's charset is set", ic.SyntaxID)
 		}
 	}
-	if ic.Date == "" {
+	long := 6
+	if ic.SyntaxVersion == "4" {
+		long = 8
+	}
+	switch date := trim(seg.Get(4, 1)); {
+	case ic.Date == "":
 		s.report(-1, edi.SeverityWarning, "unb-date-invalid", "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", seg.Get(4, 1))
+	case len(date) != long:
+		s.report(-1, edi.SeverityWarning, "unb-date-length", "39", seg.Location(4, 1),
+			"date of preparation %s (0017) has %d digits, in syntax version %s it has %d", date, len(date), ic.SyntaxVersion, long)
 	}
 	if len([]rune(ic.ControlReference)) > 14 {
 		s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
