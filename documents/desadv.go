@@ -47,7 +47,7 @@ func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error
 	m.read(b, m.segment)
 	m.closeLine()
 	if !m.begun {
-		m.missingBGM(b)
+		m.missingBGM()
 	}
 	m.finish()
 	return m.end()
@@ -399,7 +399,7 @@ func (m *desadv) cnt(s *segment) {
 func (m *desadv) finish() {
 	d := m.doc
 	if d.IssueDate == "" {
-		m.warn("issue-date-missing", edi.Location{Segment: 1}, "the message says no document date")
+		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
 	parties := d.Detail.Parties

@@ -65,7 +65,7 @@ func mapInvoic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error
 	m.read(b, m.segment)
 	m.closeLine()
 	if !m.begun {
-		m.missingBGM(b)
+		m.missingBGM()
 	}
 	m.finish()
 	return m.end()
@@ -437,7 +437,7 @@ func (m *invoic) finish() {
 		}
 	}
 	if d.IssueDate == "" {
-		m.warn("issue-date-missing", edi.Location{Segment: 1}, "the message says no document date")
+		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
 	d.LineCount = len(d.Lines)
 	parties := d.Detail.Parties

@@ -17,14 +17,24 @@ const maxFindings = 50
 type mapping struct {
 	ic      *edi.Interchange
 	doc     *Document
+	at      edi.Location // of the message: unh
 	errs    []*edi.Error
 	refused int
 	lesser  int
 }
 
+// unh is where the message begins, for what is said of the message as a whole.
+func unh(ic *edi.Interchange, i int) edi.Location {
+	at := edi.Location{Segment: 1, Tag: "UNH"}
+	if i >= 0 && i < len(ic.Messages) {
+		at.Offset = ic.Messages[i].Offset
+	}
+	return at
+}
+
 // begin starts a document of message i.
 func begin(ic *edi.Interchange, i int, class string) mapping {
-	return mapping{ic: ic, doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+	return mapping{ic: ic, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
 }
 
 // read visits the segments of the message. Text that is not valid refuses it.
@@ -161,12 +171,11 @@ func (m *mapping) bgm(s *segment) {
 	}
 }
 
-// missingBGM refuses a message without BGM.
-func (m *mapping) missingBGM(b *edi.Body) {
-	at := edi.Location{Segment: 1}
-	if len(b.Segments) > 0 {
-		at = b.Segments[0].Location(0, 0)
-	}
+// missingBGM refuses a message without BGM. Its place is behind UNH, the last
+// segment before it (ISO 9735-4, 0096); UNH itself is not at fault.
+func (m *mapping) missingBGM() {
+	at := m.at
+	at.Tag = ""
 	m.report(edi.SeverityError, "bgm-missing", "13", at, "the message has no BGM, and so no document number")
 }
 

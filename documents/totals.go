@@ -119,6 +119,11 @@ func (m *invoic) setTotals() {
 	} {
 		*column = m.totals[kind].Amount.Amount
 	}
+	// QUIRK: with one tax, many guides send its amount beneath TAX alone; it is
+	// the total then (BR-CO-14), and nothing is added up.
+	if taxes := m.invoice.Taxes; !d.Tax.Valid() && len(taxes) == 1 {
+		d.Tax = taxes[0].Amount
+	}
 }
 
 // Sums may miss what the document says by five cents without a finding, and by
