@@ -122,6 +122,9 @@ func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
 	k := in.keys[p.key]
 	a := &p.arrival
 	a.KnownTransport = known && !again
+	if err := g.compareWithin(in, p, k); err != nil {
+		return nil, err
+	}
 	a.SameContentAs = p.compared.sameContent(k)
 	r.row = Judge(a, k)
 	if r.row.Effect.Prepared() && !p.prepared {

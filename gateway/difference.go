@@ -38,10 +38,7 @@ func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
 	c := &comparison{with: original.SHA256}
 	p.compared = c
 	if max(p.ic.Length, original.Length) > compareLimit {
-		c.class, c.severity, c.words = compare.Business, compare.High, "too large to compare while receiving"
-		if sameContent(&p.arrival, original) {
-			c.class, c.severity = compare.Envelope, compare.Low
-		}
+		c.tooLarge(p, original)
 		return nil
 	}
 	before, err := journal.ReadPayload(ctx, g.Pool, k.Partner, original.Payload.ID, original.Payload.Month, original.Offset, original.Length)
@@ -54,6 +51,14 @@ func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
 	}
 	p.compared, err = g.difference(before, original.SHA256, p)
 	return err
+}
+
+// tooLarge judges by the digests alone.
+func (c *comparison) tooLarge(p *part, original *dedup.Variant) {
+	c.class, c.severity, c.words = compare.Business, compare.High, "too large to compare while receiving"
+	if sameContent(&p.arrival, original) {
+		c.class, c.severity = compare.Envelope, compare.Low
+	}
 }
 
 // difference says what p changes against the original's bytes.
@@ -117,10 +122,7 @@ func (g *Gateway) decideDrift(pl *plan, r *result) error {
 		c = &comparison{class: compare.OriginalPurged, severity: compare.Medium,
 			words: "dated " + p.ic.Date + ", before the dedup window: it may have been processed when it was new"}
 	case c == nil || r.key.Current().SHA256 != c.with:
-		var err error
-		if c, err = g.compareWithin(pl.in, r); err != nil {
-			return err
-		}
+		return errStartAgain // the key changed since it was prepared for
 	}
 	v := g.newVariant(pl, r)
 	v.State, v.ViaPurge = dedup.Quarantined, purged
@@ -130,25 +132,33 @@ func (g *Gateway) decideDrift(pl *plan, r *result) error {
 	return nil
 }
 
-// compareWithin compares with an earlier interchange of the same delivery, which
-// became the key's current one just now. Anything else means that the key
-// changed since it was prepared for.
-func (g *Gateway) compareWithin(in *intake, r *result) (*comparison, error) {
-	original := r.key.Current()
-	if original.DeliveryID != in.id || max(r.p.ic.Length, original.Length) > compareLimit {
-		return nil, errStartAgain
+// compareWithin compares p with an interchange of the same delivery that became
+// the key's current one just now.
+func (g *Gateway) compareWithin(in *intake, p *part, k *dedup.Key) error {
+	if k == nil || !p.prepared || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest {
+		return nil
 	}
-	for _, p := range in.parts {
-		if p.key != r.p.key || p.ic.PayloadSHA256 != original.SHA256 {
+	original := k.Current()
+	if p.compared != nil && p.compared.with == original.SHA256 {
+		return nil
+	}
+	for _, q := range in.parts {
+		if q.key != p.key || q.ic.PayloadSHA256 != original.SHA256 {
 			continue
 		}
-		before, err := p.whole()
-		if err != nil {
-			return nil, err
+		if max(p.ic.Length, q.ic.Length) > compareLimit {
+			p.compared = &comparison{with: original.SHA256}
+			p.compared.tooLarge(p, original)
+			return nil
 		}
-		return g.difference(before, original.SHA256, r.p)
+		before, err := q.whole()
+		if err != nil {
+			return err
+		}
+		p.compared, err = g.difference(before, original.SHA256, p)
+		return err
 	}
-	return nil, errStartAgain
+	return nil
 }
 
 // openDrift opens an alert, or adds a further digest to the one that waits for a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
@@ -208,6 +209,26 @@ func TestFound(t *testing.T) {
 		if n := r.count(`select count(*) from drift_alert where kind = 'interchange' and class = 'business'`); n != 1 {
 			t.Error("the drift was not compared with its original")
 		}
+	})
+	t.Run("a drift from an interchange before it in the payload, whatever that one was", func(t *testing.T) {
+		r := newRig(t)
+		r.set("acme", edi.Party{}, onlyDESADV)
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("", a, gateway.First, gateway.ToldUnsupported, "I1b")
+		r.set("acme", edi.Party{}, both)
+		r.must("", a+interchange("REF1", message{number: "R-2"}), gateway.Mixed, gateway.ToldDrift, "I4,I13")
+	})
+	t.Run("a change of the envelope alone is absorbed in the same payload too", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.Absorb = []string{"envelope"} })
+		r.must("", interchange("REF1", message{number: "R-1"})+interchangeFrom("9520001000010:14", "261129:1016", "REF1", message{number: "R-1"}),
+			gateway.Mixed, gateway.ToldAccepted, "I1b,I11")
+	})
+	t.Run("an imported number twice in a payload", func(t *testing.T) {
+		r := newRig(t)
+		r.exec(`insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)
+			values ('acme', $1, 2, '2028-01-01', $2, $3, '', gen_random_uuid())`, r.key("REF1"), int16(dedup.Imported), int16(gateway.ToldAccepted))
+		r.must("", interchange("REF1", message{number: "R-1"})+interchange("REF1", message{number: "R-2"}), gateway.Mixed, gateway.ToldDrift, "I8b,I13")
 	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)

@@ -19,12 +19,15 @@ import (
 // connection held: parse, validate, map, compare with what a drift differs from,
 // and lease the numbers of the acknowledgements.
 func (g *Gateway) prepare(ctx context.Context, in *intake) error {
+	before := map[dedup.Ref]bool{}
 	for _, p := range in.parts {
 		if p.key.ID == "" || p.fault != nil {
 			continue
 		}
 		k := in.keys[p.key]
-		if !needsPreparing(p, k) {
+		after := before[p.key] // an interchange before it in this payload may change what it is
+		before[p.key] = true
+		if !after && !needsPreparing(p, k) {
 			continue
 		}
 		if !p.prepared {
