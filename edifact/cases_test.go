@@ -79,7 +79,7 @@ func TestSharedCases(t *testing.T) {
 }
 
 func TestSharedCasesCompared(t *testing.T) {
-	load := func(file string) *edi.Interchange {
+	load := func(t *testing.T, file string) *edi.Interchange {
 		raw, err := os.ReadFile(shared(t, "cases/"+file+".edi")[0])
 		if err != nil {
 			t.Fatal(err)
@@ -87,27 +87,27 @@ func TestSharedCasesCompared(t *testing.T) {
 		return one(t, Reader{}, string(raw))
 	}
 	t.Run("a resend with a new time has other bytes and the same content", func(t *testing.T) {
-		a, b := load("42-resend-new-time-a"), load("42-resend-new-time-b")
+		a, b := load(t, "42-resend-new-time-a"), load(t, "42-resend-new-time-b")
 		if a.PayloadSHA256 == b.PayloadSHA256 || a.ContentSHA256 != b.ContentSHA256 {
 			t.Fatal("payload equal or content different")
 		}
 	})
 	t.Run("blanks that pad an identifier are not part of it", func(t *testing.T) {
-		a, b := load("40-padded-ids-a"), load("40-padded-ids-b")
+		a, b := load(t, "40-padded-ids-a"), load(t, "40-padded-ids-b")
 		if a.Sender != b.Sender || a.PayloadSHA256 == b.PayloadSHA256 {
 			t.Fatal(a.Sender, b.Sender)
 		}
 	})
 	t.Run("parties with and without qualifier are others", func(t *testing.T) {
-		if a, b := load("05-unb-trailing-a"), load("05-unb-trailing-b"); a.Sender == b.Sender {
+		if a, b := load(t, "05-unb-trailing-a"), load(t, "05-unb-trailing-b"); a.Sender == b.Sender {
 			t.Fatal(a.Sender)
 		}
 	})
 	t.Run("the test indicator is read, and trailing elements leave 0020 alone", func(t *testing.T) {
-		if ic := load("93-test-indicator-a"); !ic.Test {
+		if ic := load(t, "93-test-indicator-a"); !ic.Test {
 			t.Fatal("not a test")
 		}
-		ic := load("05-unb-trailing-c")
+		ic := load(t, "05-unb-trailing-c")
 		if ic.ApplicationReference != "INVOIC" || !ic.AckRequested || ic.Agreement != "EANCOM" || ic.Test {
 			t.Fatalf("%+v", ic)
 		}
