@@ -64,6 +64,7 @@ type Gateway struct {
 	Rules int32 // 0 is RulesVersion
 
 	flight  flight
+	group   group
 	noted   notices
 	failing failing
 }

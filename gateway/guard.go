@@ -55,6 +55,20 @@ func (pl *plan) guardRefs() []dedup.GuardRef {
 // claimed for.
 func (pl *plan) queueGuards(b *pgx.Batch) {
 	pl.guarded = true
+	claims := pl.guardClaims()
+	if len(claims) == 0 {
+		return
+	}
+	byRef := make(map[dedup.GuardRef]*dedup.Guard, len(claims))
+	for _, c := range claims {
+		byRef[c.GuardRef] = c
+	}
+	pl.claimedGuards = len(claims)
+	dedup.QueueGuards(b, claims, func(r dedup.GuardRef) { pl.guards[r] = byRef[r] })
+}
+
+// guardClaims gives the guard keys to be claimed, sorted and without repeats.
+func (pl *plan) guardClaims() []*dedup.Guard {
 	first := map[dedup.GuardRef]bool{}
 	var claims []*dedup.Guard
 	for _, r := range pl.results {
@@ -67,16 +81,8 @@ func (pl *plan) queueGuards(b *pgx.Batch) {
 				MessageID: r.key.ID, Stamp: p.stamp(), PurgeOn: guardPurge(pl.in.now, r.p.owner.Retention.DedupWindow)})
 		}
 	}
-	if len(claims) == 0 {
-		return
-	}
 	slices.SortFunc(claims, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	byRef := make(map[dedup.GuardRef]*dedup.Guard, len(claims))
-	for _, c := range claims {
-		byRef[c.GuardRef] = c
-	}
-	pl.claimedGuards = len(claims)
-	dedup.QueueGuards(b, claims, func(r dedup.GuardRef) { pl.guards[r] = byRef[r] })
+	return claims
 }
 
 // guardPurge: a guard key never goes before the keys; a day more than they have

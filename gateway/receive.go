@@ -44,7 +44,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		if err := g.prepare(ctx, in); err != nil {
 			return nil, g.wrote(err)
 		}
-		r, err := g.commit(ctx, in)
+		r, err := g.commitSoon(ctx, in)
 		_ = g.wrote(err) // told below
 		switch {
 		case err == nil:
@@ -118,7 +118,10 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	if len(pl.claims) > 0 {
 		dedup.QueueClaim(s.batch, pl.claims, func(dedup.Ref) { claimed++ })
 	}
-	pl.queueCopies(s)
+	in.copies = nil
+	for partner, contents := range pl.copyContents() {
+		dedup.QueueCopies(s.batch, partner, contents, in.takeCopy)
+	}
 	if len(in.knownRefs()) == 0 {
 		pl.queueGuards(s.batch)
 	}

@@ -119,9 +119,11 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 		return err
 	}
 	pl.writeAlerts(s)
-	if err := pl.writeAcknowledgements(s, r); err != nil {
+	acks, err := pl.acknowledgements(r)
+	if err != nil {
 		return err
 	}
+	journal.QueueAcknowledgements(s.batch, acks)
 	if err := s.point(ctx, "acknowledgement"); err != nil {
 		return err
 	}
@@ -188,9 +190,7 @@ func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) erro
 			return s.point(ctx, "last document")
 		}
 		add := func(i int, d *documents.Document) error {
-			row := documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
-				MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
-				Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
+			row := r.documentRow(i, d)
 			if rev, ok := revisions[d.ID]; ok {
 				row.Revision, row.Supersedes, row.SupersededBy, row.CancelledBy = rev.number, rev.supersedes, rev.supersededBy, rev.cancelledBy
 			}
@@ -230,6 +230,13 @@ func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) erro
 		}
 	}
 	return nil
+}
+
+// documentRow is the row of message i's document, the first of its identity.
+func (r *result) documentRow(i int, d *documents.Document) documents.Row {
+	return documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
+		MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
+		Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
 }
 
 type revisionRow struct {
@@ -327,7 +334,8 @@ func (pl *plan) writeAlerts(s *session) {
 	}
 }
 
-func (pl *plan) writeAcknowledgements(s *session, r *Receipt) error {
+// acknowledgements gives the answers to be kept.
+func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error) {
 	var acks []*journal.Acknowledgement
 	for _, res := range pl.results {
 		if res.ack.ID != uuid.Nil {
@@ -337,13 +345,12 @@ func (pl *plan) writeAcknowledgements(s *session, r *Receipt) error {
 	if pl.answered {
 		parts, err := pl.storedParts()
 		if err != nil {
-			return fmt.Errorf("keep the receipt: %w", err)
+			return nil, fmt.Errorf("keep the receipt: %w", err)
 		}
 		acks = append(acks, &journal.Acknowledgement{Partner: pl.in.Partner.ID, ID: pl.tvariant.Ack.ID, Month: pl.tvariant.Ack.Month,
 			Status: int16(r.Rendered.Status), ContentType: r.Rendered.ContentType, Receipt: r.Rendered.Body, Answer: parts})
 	}
-	journal.QueueAcknowledgements(s.batch, acks)
-	return nil
+	return acks, nil
 }
 
 // events tells what happened, once each, in the transaction that causes it. Test
@@ -441,9 +448,10 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 // deliveryPartner is a partner under whom the journal has a row of the delivery.
 func (in *intake) deliveryPartner() string { return in.Partner.ID }
 
-func (pl *plan) queueCopies(s *session) {
+// copyContents gives, by partner, what open drifts are asked for: the
+// interchanges that are processed and the contents of their documents.
+func (pl *plan) copyContents() map[string][][]byte {
 	in := pl.in
-	in.copies = nil
 	contents := map[string][][]byte{}
 	for _, r := range pl.results {
 		if r.row == nil || r.row.Effect != Process && r.row.Effect != Redo && r.row.Effect != Complete {
@@ -457,7 +465,5 @@ func (pl *plan) queueCopies(s *session) {
 			}
 		}
 	}
-	for partner, c := range contents {
-		dedup.QueueCopies(s.batch, partner, c, in.takeCopy)
-	}
+	return contents
 }

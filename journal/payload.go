@@ -33,6 +33,32 @@ func QueuePayload(b *pgx.Batch, partner string, payload uuid.UUID, month time.Ti
 	}
 }
 
+// Chunk is a stored piece of a payload.
+type Chunk struct {
+	Partner string
+	ID      uuid.UUID
+	Seq     int32
+	Month   time.Time
+	Body    []byte
+}
+
+// QueueChunks writes chunks of several payloads in one statement.
+func QueueChunks(b *pgx.Batch, chunks []Chunk) {
+	n := len(chunks)
+	if n == 0 {
+		return
+	}
+	partner, id, seq, month, body := make([]string, n), make([]uuid.UUID, n), make([]int32, n), make([]time.Time, n), make([][]byte, n)
+	for i, c := range chunks {
+		partner[i], id[i], seq[i], month[i], body[i] = c.Partner, c.ID, c.Seq, c.Month, c.Body
+	}
+	b.Queue(`
+		insert into payload (partner_id, payload_id, seq, purge_month, body)
+		select partner_id, payload_id, seq, purge_month, body
+		from unnest($1::text[], $2::uuid[], $3::int4[], $4::date[], $5::bytea[]) as c (partner_id, payload_id, seq, purge_month, body)`,
+		partner, id, seq, month, body)
+}
+
 // WritePayload writes length bytes from offset of a spooled payload chunk by chunk
 // in tx, holding one chunk in memory.
 func WritePayload(ctx context.Context, tx Execer, partner string, payload uuid.UUID, month time.Time, p *edi.Payload, offset, length int64) error {

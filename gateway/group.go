@@ -1,0 +1,271 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
+)
+
+// group commits prepared deliveries of new keys together: one statement a table
+// for all of them, one COMMIT. Nobody waits for others to come: whoever is there
+// when a committer is free goes with it, and a lone delivery goes at once.
+//
+// A group never waits for a lock and takes only deliveries of which nothing is
+// known. If anything in it turns out otherwise it is rolled back, and each of its
+// members goes alone.
+type group struct {
+	mu      sync.Mutex
+	waiting []*member
+	running int
+}
+
+type member struct {
+	ctx  context.Context
+	in   *intake
+	pl   *plan
+	r    *Receipt
+	err  error
+	done chan struct{}
+}
+
+const (
+	committers   = 2         // two keep the disk and two processors busy
+	groupMembers = 64        // of a group at most
+	groupPayload = 256 << 10 // bytes of a member's payload at most
+	groupPosts   = 200       // documents of a member at most
+)
+
+// errAlone: the group was rolled back; the member goes alone.
+var errAlone = errors.New("goes alone")
+
+// commitSoon commits a delivery, in a group if it may go with others.
+func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) {
+	if g.Hook != nil || !in.groupable() {
+		return g.commit(ctx, in)
+	}
+	m := &member{ctx: ctx, in: in, done: make(chan struct{})}
+	g.group.mu.Lock()
+	g.group.waiting = append(g.group.waiting, m)
+	start := g.group.running < committers
+	if start {
+		g.group.running++
+	}
+	g.group.mu.Unlock()
+	if start {
+		go g.commitWaiting()
+	}
+	<-m.done
+	if errors.Is(m.err, errAlone) {
+		clear(in.keys) // what the group decided is void
+		return g.commit(ctx, in)
+	}
+	return m.r, m.err
+}
+
+// groupable: nothing about the delivery is known, and it is small.
+func (in *intake) groupable() bool {
+	if len(in.keys) > 0 || len(in.alsoLock) > 0 || in.Payload.Size() > groupPayload {
+		return false
+	}
+	posts := 0
+	for _, p := range in.parts {
+		if !p.prepared || !p.retained || p.owner.ID != in.Partner.ID {
+			return false
+		}
+		posts += len(p.judged)
+	}
+	return posts > 0 && posts <= groupPosts
+}
+
+// commitWaiting is a committer: it takes who is waiting until nobody is.
+func (g *Gateway) commitWaiting() {
+	for {
+		g.group.mu.Lock()
+		n := min(len(g.group.waiting), groupMembers)
+		if n == 0 {
+			g.group.running--
+			g.group.mu.Unlock()
+			return
+		}
+		ms := slices.Clone(g.group.waiting[:n])
+		g.group.waiting = slices.Delete(g.group.waiting, 0, n)
+		g.group.mu.Unlock()
+		g.commitMembers(ms)
+		for _, m := range ms {
+			close(m.done)
+		}
+	}
+}
+
+func (g *Gateway) commitMembers(ms []*member) {
+	defer func() {
+		if e := recover(); e != nil { // one member's fault is not the others'
+			for _, m := range ms {
+				m.err = errAlone
+			}
+		}
+	}()
+	if len(ms) == 1 {
+		ms[0].r, ms[0].err = g.commit(ms[0].ctx, ms[0].in)
+		return
+	}
+	going := g.decideMembers(ms)
+	if len(going) == 0 {
+		return
+	}
+	err := g.commitGroup(going)
+	for _, m := range going {
+		switch {
+		case err == nil:
+		case errors.Is(err, errUnknownCommit) || errors.Is(err, errNotDurable):
+			m.err = err
+		default:
+			m.err = errAlone
+		}
+	}
+}
+
+// decideMembers decides for each member; those that are no plain First, or share
+// a document with another, go alone.
+func (g *Gateway) decideMembers(ms []*member) (going []*member) {
+	guards := map[dedup.GuardRef]bool{}
+	for _, m := range ms {
+		m.err = errAlone
+		pl, err := g.decide(m.in)
+		if err != nil || !pl.plainFirst() {
+			continue
+		}
+		refs := pl.guardRefs()
+		posts := 0
+		for _, r := range pl.results {
+			posts += len(r.posts)
+		}
+		if len(refs) != posts || slices.ContainsFunc(refs, func(r dedup.GuardRef) bool { return guards[r] }) {
+			continue
+		}
+		for _, r := range refs {
+			guards[r] = true
+		}
+		m.pl, m.err = pl, nil
+		going = append(going, m)
+	}
+	return going
+}
+
+// plainFirst: every part is First and is processed, and nothing is to be alerted.
+func (pl *plan) plainFirst() bool {
+	if pl.drift != nil || len(pl.alerts) > 0 {
+		return false
+	}
+	for _, r := range pl.results {
+		if r.row == nil || r.row.Name != "I1b" || len(r.key.Variants) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// commitGroup is the ingress transaction of several deliveries.
+func (g *Gateway) commitGroup(ms []*member) error {
+	ctx := context.Background() // each member's is detached already
+	s, err := g.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := g.claimGroup(ctx, s, ms); err != nil {
+		return err
+	}
+	for _, m := range ms {
+		if m.r, err = g.receipt(m.pl); err != nil {
+			return err
+		}
+	}
+	if err := g.writeGroup(s, ms); err != nil {
+		return err
+	}
+	return s.commit(ctx)
+}
+
+// claimGroup claims every key and every guard key of the group, each in one
+// sorted statement. It waits a few milliseconds for a lock at most.
+func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) error {
+	s.batch.Queue("set local lock_timeout = '5ms'")
+	var keys []*dedup.Key
+	var guards []*dedup.Guard
+	contents := map[string][][]byte{}
+	for _, m := range ms {
+		keys, guards = append(keys, m.pl.claims...), append(guards, m.pl.guardClaims()...)
+		for partner, c := range m.pl.copyContents() {
+			contents[partner] = append(contents[partner], c...)
+		}
+	}
+	slices.SortFunc(keys, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
+	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
+	claimed, guarded, copies := 0, 0, 0
+	dedup.QueueClaim(s.batch, keys, func(dedup.Ref) { claimed++ })
+	for partner, c := range contents {
+		dedup.QueueCopies(s.batch, partner, c, func(dedup.Copy) { copies++ })
+	}
+	if len(guards) > 0 {
+		dedup.QueueGuards(s.batch, guards, func(dedup.GuardRef) { guarded++ })
+	}
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("claim the keys of %d deliveries: %w", len(ms), err)
+	}
+	if claimed < len(keys) || guarded < len(guards) || copies > 0 {
+		return errAlone
+	}
+	return nil
+}
+
+// writeGroup queues one statement a table, documents one for each partner.
+func (g *Gateway) writeGroup(s *session, ms []*member) error {
+	rows := map[string][]documents.Row{}
+	var order []string
+	var chunks []journal.Chunk
+	var acks []*journal.Acknowledgement
+	var events []outbox.Event
+	var deliveries []*journal.Delivery
+	for _, m := range ms {
+		for _, r := range m.pl.results {
+			partner := r.p.owner.ID
+			if rows[partner] == nil {
+				order = append(order, partner)
+			}
+			for _, p := range r.posts {
+				rows[partner] = append(rows[partner], r.documentRow(p.i, r.p.docs[p.i]))
+			}
+		}
+		body, _ := m.in.Payload.InMemory() // a member is small, so it is in memory
+		for _, p := range m.pl.payloads {
+			chunks = append(chunks, journal.Chunk{Partner: p.partner, ID: p.ref.ID, Month: p.ref.Month, Body: body[p.offset : p.offset+p.length]})
+		}
+		a, err := m.pl.acknowledgements(m.r)
+		if err != nil {
+			return err
+		}
+		acks = append(acks, a...)
+		events = append(events, g.events(m.pl)...)
+		deliveries = append(deliveries, g.journalRows(m.pl, m.r, m.pl.payloads)...)
+	}
+	for _, partner := range order {
+		if err := documents.Queue(s.batch, partner, rows[partner]); err != nil {
+			return err
+		}
+	}
+	journal.QueueChunks(s.batch, chunks)
+	journal.QueueAcknowledgements(s.batch, acks)
+	if err := outbox.QueueEvents(s.batch, events); err != nil {
+		return err
+	}
+	journal.QueueDeliveries(s.batch, deliveries)
+	return nil
+}
