@@ -3,7 +3,6 @@
 package crash_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -14,19 +13,6 @@ import (
 // waitBound is how long a copy may wait for the first one: two seconds in its
 // own process, then two for the lock of another; and what a busy machine adds.
 const waitBound = 4*time.Second + 4*time.Second
-
-// held waits until a delivery stands in its transaction.
-func (s *site) held(t *testing.T) {
-	t.Helper()
-	eventually(t, "a delivery is held in its transaction", func() bool {
-		var n int
-		err := s.pool.QueryRow(context.Background(), `select count(*) from pg_stat_activity where state = 'idle in transaction' and application_name = 'edigw'`).Scan(&n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n > 0
-	})
-}
 
 // sendAll sends n copies at once, by turns to each program.
 func (p partner) sendAll(t *testing.T, n int, payload, key string, to ...*program) []answer {
@@ -105,7 +91,7 @@ func TestCopies(t *testing.T) {
 				}
 				first <- a
 			}()
-			site.held(t)
+			slow.reached(t, "claim")
 			answers := p.sendAll(t, copies-1, payload, key, two, slow)
 			a := <-first
 			a.is(t, http.StatusCreated, "first")
@@ -128,7 +114,7 @@ func TestCopies(t *testing.T) {
 				_, err := p.send(slow, payload, key)
 				first <- err
 			}()
-			site.held(t)
+			slow.reached(t, "claim")
 			verdicts, body := same(t, p.sendAll(t, 20, payload, key, two, one))
 			if err := <-first; err == nil {
 				t.Error("a killed process answered")

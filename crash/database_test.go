@@ -28,8 +28,8 @@ func TestDatabaseGone(t *testing.T) {
 			run(t, fmt.Sprintf("its backend is terminated at %s/%d", point, n+1), func(t *testing.T) {
 				p := site.partner(t)
 				payload := p.interchange("REF1", numbers(invoices)...)
-				gateway := start(t, site.url, "EDIGW_FAULT="+point+"=stop:700ms")
-				a := p.disturbed(t, site, gateway, payload, func() {
+				gateway := start(t, site.url, "EDIGW_FAULT="+point+"=stop:1s")
+				a := p.disturbed(t, gateway, point, payload, func() {
 					if _, err := site.pool.Exec(context.Background(), `
 						select pg_terminate_backend(pid) from pg_stat_activity
 						where state = 'idle in transaction' and application_name = 'edigw'`); err != nil {
@@ -45,8 +45,8 @@ func TestDatabaseGone(t *testing.T) {
 		run(t, fmt.Sprintf("its backend is killed, and the server restarts all/%d", n+1), func(t *testing.T) {
 			p := site.partner(t)
 			payload := p.interchange("REF1", numbers(invoices)...)
-			gateway := start(t, site.url, "EDIGW_FAULT=last document=stop:700ms")
-			a := p.disturbed(t, site, gateway, payload, func() {
+			gateway := start(t, site.url, "EDIGW_FAULT=last document=stop:1s")
+			a := p.disturbed(t, gateway, "last document", payload, func() {
 				var pid int
 				if err := site.pool.QueryRow(context.Background(), `
 					select pid from pg_stat_activity where state = 'idle in transaction' and application_name = 'edigw'`).Scan(&pid); err != nil {
@@ -66,8 +66,8 @@ func TestDatabaseGone(t *testing.T) {
 		run(t, fmt.Sprintf("it is stopped, and started again/%d", n+1), func(t *testing.T) {
 			p := site.partner(t)
 			payload := p.interchange("REF1", numbers(invoices)...)
-			gateway := start(t, site.url, "EDIGW_FAULT=last document=stop:700ms")
-			a := p.disturbed(t, site, gateway, payload, func() { pgtest.Stop(t, site.server) })
+			gateway := start(t, site.url, "EDIGW_FAULT=last document=stop:1s")
+			a := p.disturbed(t, gateway, "last document", payload, func() { pgtest.Stop(t, site.server) })
 			a.tryAgain(t)
 			if a := p.mustSend(t, gateway, payload, "key"); a.status != http.StatusServiceUnavailable {
 				t.Errorf("without a database: %d, want 503", a.status)
@@ -89,8 +89,8 @@ func TestDatabaseGone(t *testing.T) {
 		run(t, fmt.Sprintf("it hangs, before a delivery and at its COMMIT/%d", n+1), func(t *testing.T) {
 			p := site.partner(t)
 			payload := p.interchange("REF1", numbers(invoices)...)
-			gateway := start(t, site.url, "EDIGW_FAULT=before commit=stop:700ms", "EDIGW_FAULT_PATIENCE=2s")
-			a := p.disturbed(t, site, gateway, payload, func() { site.signal(t, syscall.SIGSTOP) })
+			gateway := start(t, site.url, "EDIGW_FAULT=before commit=stop:1s", "EDIGW_FAULT_PATIENCE=2s")
+			a := p.disturbed(t, gateway, "before commit", payload, func() { site.signal(t, syscall.SIGSTOP) })
 			a.tryAgain(t)
 			b := p.mustSend(t, gateway, payload, "key")
 			b.tryAgain(t)
@@ -131,9 +131,8 @@ func TestDatabaseGone(t *testing.T) {
 	}
 }
 
-// disturbed sends, and does something while the delivery stands in its
-// transaction.
-func (p partner) disturbed(t *testing.T, s *site, to *program, payload string, do func()) answer {
+// disturbed sends, and does something while the delivery is held at a point.
+func (p partner) disturbed(t *testing.T, to *program, point, payload string, do func()) answer {
 	t.Helper()
 	done := make(chan answer, 1)
 	go func() {
@@ -143,7 +142,7 @@ func (p partner) disturbed(t *testing.T, s *site, to *program, payload string, d
 		}
 		done <- a
 	}()
-	s.held(t)
+	to.reached(t, point)
 	do()
 	return <-done
 }

@@ -160,6 +160,12 @@ func (p *program) ready(t testing.TB) int {
 	return response.StatusCode
 }
 
+// reached waits until a delivery has come to a point that EDIGW_FAULT names.
+func (p *program) reached(t testing.TB, point string) {
+	t.Helper()
+	eventually(t, "a delivery reaches "+point, func() bool { return strings.Contains(p.said(), "edigw: fault at "+point+"\n") })
+}
+
 // noPanic fails if the log holds a panic that nobody asked for.
 func (p *program) noPanic(t testing.TB) {
 	t.Helper()

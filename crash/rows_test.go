@@ -61,7 +61,7 @@ func (p partner) rows(t testing.TB, pool *pgxpool.Pool) map[string]int {
 	for _, table := range tables(t, pool) {
 		count := fmt.Sprintf(`select '%s', count(*) from %s where partner_id = $1`, table, pgx.Identifier{table}.Sanitize())
 		if table == "delivery" {
-			count += ` and verdict <> 'Duplicate'`
+			count += ` and verdict <> 'duplicate'`
 		}
 		counts = append(counts, count)
 	}

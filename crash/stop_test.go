@@ -48,7 +48,7 @@ func TestStop(t *testing.T) {
 				}
 				first <- a
 			}()
-			site.held(t)
+			gateway.reached(t, "claim")
 			begun := time.Now()
 			gateway.terminate(t)
 			eventually(t, "nothing new is taken", func() bool {
@@ -81,7 +81,7 @@ func TestStop(t *testing.T) {
 				_, err := p.send(gateway, payload, "key")
 				first <- err
 			}()
-			site.held(t)
+			gateway.reached(t, "claim")
 			gateway.terminate(t)
 			if err := <-first; err == nil {
 				t.Error("it was answered")

@@ -26,7 +26,8 @@ import (
 // Points are those of gateway.Gateway.Hook and, of a request to the ingress,
 // "request body" (some of it was read), "response header" (it was sent) and
 // "mid body" (half of the response was sent). Actions are kill (SIGKILL, which
-// no code sees), exit, panic, and stop:5s (sleep).
+// no code sees), exit, panic, and stop:5s (sleep). Each is told on standard error
+// before it is done.
 
 // fault is what to do at one point, once.
 type fault struct {
@@ -48,7 +49,10 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 				fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT: %v\n", err)
 				os.Exit(exitUsage)
 			}
-			set[point] = &fault{act: act}
+			set[point] = &fault{act: func() {
+				fmt.Fprintf(a.stderr, "edigw: fault at %s\n", point)
+				act()
+			}}
 		}
 		g.Hook = set.reached
 	}
