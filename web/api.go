@@ -24,7 +24,7 @@ import (
 	"github.com/edigw/edigw/partners"
 )
 
-// API serves the operations listener. Every field but Now is needed.
+// API serves the operations listener. Every field is needed.
 type API struct {
 	Accounts  *accounts.Store
 	Partners  *partners.Store
@@ -52,7 +52,6 @@ type API struct {
 	Metrics http.Handler // for /metrics
 	Version string
 	Log     *slog.Logger
-	Now     func() time.Time // nil is time.Now
 }
 
 // Handler is everything the operations listener answers.
@@ -112,13 +111,6 @@ type call struct {
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
-
-func (a *API) now() time.Time {
-	if a.Now != nil {
-		return a.Now()
-	}
-	return time.Now()
-}
 
 // requestID names a failed request in the answer and in the log.
 func requestID() string { return uuid.NewString() }

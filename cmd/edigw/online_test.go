@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/edigw/edigw/pgtest"
 )
 
@@ -397,6 +399,43 @@ func TestASecondStartKeepsTheLocalToken(t *testing.T) {
 	if c := <-code; c != 0 {
 		t.Errorf("exit %d: %s", c, &log)
 	}
+}
+
+func TestADurableServerIsReady(t *testing.T) {
+	server, _ := pgtest.Server(t)
+	pool := connected(t, server.URL())
+	for _, c := range checks(&database{pool: pool}) {
+		if err := c.Run(t.Context()); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	t.Run("and its sessions are what the gateway needs, whatever the URL says", func(t *testing.T) {
+		for name, want := range map[string]string{"synchronous_commit": "on", "lock_timeout": "2s", "TimeZone": "UTC", "application_name": "edigw"} {
+			var got string
+			if err := pool.QueryRow(t.Context(), `select current_setting($1)`, name).Scan(&got); err != nil || got != want {
+				t.Errorf("%s is %q: %v", name, got, err)
+			}
+		}
+	})
+}
+
+func TestADatabaseWithoutSchemaIsNotReady(t *testing.T) {
+	pool := connected(t, pgtest.EmptyURL(t))
+	for _, c := range checks(&database{pool: pool}) {
+		if err := c.Run(t.Context()); c.Name == "schema" && (err == nil || !strings.Contains(err.Error(), "run `edigw migrate`")) {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+}
+
+func connected(t *testing.T, url string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := connect(t.Context(), url, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 func TestServeFailsWithWhatToDo(t *testing.T) {

@@ -127,7 +127,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool},
 		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Record: s.admin.record, Compare: compareTexts,
-		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log, Now: clock.Now,
+		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
 	go clock.Run(background, pool)
