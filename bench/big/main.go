@@ -1,0 +1,44 @@
+// Command big sends an interchange of a gibibyte of small invoices through the
+// built program and holds it to what is promised of it: memory does not grow with
+// the file, the receipt stays small, the documents are in the tables, a copy that
+// comes meanwhile is refused before its body is read, and a gateway killed in the
+// middle leaves no file and no row.
+//
+//	go run ./bench/big [-size 1073741824]
+//
+// It prints each figure beside its bound, and ends with 1 if one is broken.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	size := flag.Int64("size", fromEnv("BIG_BYTES", 1<<30), "bytes of the interchange (BIG_BYTES)")
+	program := flag.String("program", "", "the gateway; empty: built from here")
+	flag.Parse()
+	b := &big{size: *size, program: *program, out: os.Stdout}
+	if err := b.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "big:", err)
+		os.Exit(1)
+	}
+	if len(b.broken) > 0 {
+		fmt.Fprintln(os.Stderr, "big: broken:", b.broken)
+		os.Exit(1)
+	}
+}
+
+// fromEnv gives a number from the environment.
+func fromEnv(name string, otherwise int64) int64 {
+	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return v
+	}
+	return otherwise
+}
