@@ -430,8 +430,11 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 				d.Detail = res.p.fault.Error()
 			}
 		}
-		if res.key != nil {
+		switch {
+		case res.key != nil:
 			d.MessageID = res.key.ID
+		case in.TransportID == "": // found by the digest of the payload
+			d.MessageID = in.key.ID
 		}
 		if res.variant != nil && res.variant.Ack.ID != uuid.Nil && res.answer != ToldTryAgain {
 			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month
