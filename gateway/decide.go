@@ -31,6 +31,7 @@ type plan struct {
 	stale         []supersession // revisions that came after a newer one
 	alerts        []*dedup.Alert // of kind document
 	closed        []dedup.Copy   // transport drifts whose interchange came under another id
+	kept          []storedPart   // of its stored receipt
 	fromStore     bool           // the whole answer is the transport id's stored one
 	answered      bool           // the transport id has a new stored answer
 }
@@ -73,6 +74,7 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 		pl.transport = JudgeTransport(in.transportArrival(pl.tkey), pl.tkey)
 		if pl.tkey != nil {
 			pl.tvariant = pl.tkey.Find(in.SHA256)
+			pl.kept = in.keptParts(pl.tvariant)
 		}
 		switch pl.transport.Then {
 		case JoinTransport, StoredAnswer:
@@ -281,8 +283,8 @@ func (g *Gateway) decideUnkeyed(pl *plan, r *result, known bool) error {
 // keptAnswer is what the transport id's stored receipt says of the part that is
 // decided now; otherwise where it is not kept.
 func (pl *plan) keptAnswer(otherwise Answer) Answer {
-	if kept := pl.in.keptParts(pl.tvariant); len(pl.results) < len(kept) {
-		return kept[len(pl.results)].Answer
+	if n := len(pl.results); n < len(pl.kept) {
+		return pl.kept[n].Answer
 	}
 	return otherwise
 }

@@ -117,12 +117,11 @@ func (g *Gateway) decideTransportDrift(pl *plan) error {
 // of the answers that its interchanges have now. One of them may have been
 // answered anew under another id since.
 func (pl *plan) sameAnswers() bool {
-	kept := pl.in.keptParts(pl.tvariant)
-	if len(kept) != len(pl.results) {
+	if len(pl.kept) != len(pl.results) {
 		return false
 	}
 	for n, r := range pl.results {
-		if r.variant != nil && r.variant.Ack.ID != kept[n].Ack {
+		if r.variant != nil && r.variant.Ack.ID != pl.kept[n].Ack {
 			return false
 		}
 	}

@@ -230,6 +230,26 @@ func TestFound(t *testing.T) {
 			values ('acme', $1, 2, '2028-01-01', $2, $3, '', gen_random_uuid())`, r.key("REF1"), int16(dedup.Imported), int16(gateway.ToldAccepted))
 		r.must("", interchange("REF1", message{number: "R-1"})+interchange("REF1", message{number: "R-2"}), gateway.Mixed, gateway.ToldDrift, "I8b,I13")
 	})
+	t.Run("a sender who was not allowed is first once he is, under any setting of his keys", func(t *testing.T) {
+		r := newRig(t)
+		other := interchangeFrom("9520009999999:14", "261129:1015", "REF9", message{number: "R-9"})
+		r.must("", other, gateway.First, gateway.ToldSenderNotAllowed, "")
+		r.set("acme", edi.Party{}, func(p *partners.Partner) {
+			p.Identifiers = append(p.Identifiers, partners.Identifier{Qualifier: "14", ID: "9520009999999"})
+			p.Policy.ControlReference = "unreliable"
+		})
+		r.must("", other, gateway.First, gateway.ToldAccepted, "I1b")
+	})
+	t.Run("a part without a key is answered as before beside one that is tried again", func(t *testing.T) {
+		r := newRig(t)
+		r.fail = func(string) bool { return true }
+		both := interchange("REF1", message{number: "R-1"}) + interchangeFrom("9520009999999:14", "261129:1015", "REF9", message{number: "R-9"})
+		first := r.must("id-1", both, gateway.First, gateway.ToldSenderNotAllowed, "T1 I1b,T1")
+		again := r.must("id-1", both, gateway.Mixed, gateway.ToldSenderNotAllowed, "T3 I4,T3")
+		if d := cmp.Diff(string(first.Items[1].JSON), string(again.Items[1].JSON)); d != "" {
+			t.Errorf("another answer (-first +again):\n%s", d)
+		}
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()

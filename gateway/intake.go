@@ -23,7 +23,7 @@ type intake struct {
 	payloadID uuid.UUID
 	started   time.Time // this node's monotonic clock, for took
 	now       time.Time // the database's
-	key       dedup.Ref // the transport key, or sha256: of the payload; zero if interchange keys are all there is
+	key       dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
 	parts     []*part
 	alsoLock  []dedup.Ref    // keys of open transport drifts whose interchange arrived under another id
 	unkeyed   dedup.Revision // what parts without a key are judged under
@@ -142,14 +142,14 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	if err := in.around(stray); err != nil {
 		return nil, err
 	}
-	keyed := false
+	holds := false // an interchange, refused without a key or not
 	for _, p := range in.parts {
-		keyed = keyed || p.key != dedup.Ref{}
+		holds = holds || p.fault == nil
 	}
 	switch {
 	case d.TransportID != "":
 		in.key = dedup.Ref{Partner: d.Partner.ID, ID: d.TransportID}
-	case !keyed:
+	case !holds:
 		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.DigestKey(d.SHA256)}
 	}
 	return in, nil

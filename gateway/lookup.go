@@ -172,6 +172,7 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 		pl.results = append(pl.results, &result{p: p, row: Judge(&p.arrival, k), verdict: Duplicate, key: k, variant: v, answer: Answer(v.Answer), stored: true})
 	}
 	if t != nil {
+		pl.kept = in.keptParts(t)
 		if pl.fromStore = pl.sameAnswers(); !pl.fromStore {
 			return nil, nil
 		}

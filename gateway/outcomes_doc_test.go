@@ -26,7 +26,7 @@ func outcomesDoc() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Name, r.Found, verdict, r.Then, r.Answer)
 	}
-	b.WriteString("\n## A delivery: transport id T arrives with digest D\n\nT keeps every digest it carried. A delivery that has neither a transport id nor an interchange key is keyed by the digest of its payload.\n\n| row | found | then |\n|---|---|---|\n")
+	b.WriteString("\n## A delivery: transport id T arrives with digest D\n\nT keeps every digest it carried. A delivery that has neither a transport id nor an interchange is keyed by the digest of its payload.\n\n| row | found | then |\n|---|---|---|\n")
 	for _, r := range gateway.Transports {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Name, r.Found, r.Text)
 	}

@@ -121,8 +121,8 @@ func (pl *plan) storedItem(n int, r *result) json.RawMessage {
 		}
 		return nil
 	}
-	if kept := pl.in.keptParts(pl.tvariant); n < len(kept) {
-		return kept[n].Item
+	if n < len(pl.kept) {
+		return pl.kept[n].Item
 	}
 	return nil
 }
