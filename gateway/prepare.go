@@ -203,10 +203,10 @@ func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Docume
 }
 
 // documentID gives message i of an interchange its document's id: that of the
-// interchange with i in its last four bytes, so that a second reading gives the
-// same ones and none has to be kept.
+// interchange with i in its last 20 bits, so that a second reading gives the
+// same ones and none has to be kept, and documents are listed as they stood.
 func documentID(base uuid.UUID, i int) uuid.UUID {
-	base[12], base[13], base[14], base[15] = base[12]^byte(i>>24), base[13]^byte(i>>16), base[14]^byte(i>>8), base[15]^byte(i)
+	base[12], base[13], base[14], base[15] = base[12]^byte(i>>24), base[13]&0xf0^byte(i>>16), byte(i>>8), byte(i)
 	return base
 }
 

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -116,7 +115,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	g := &gateway.Gateway{
 		Pool: pool, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
-		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, NewID: newID,
+		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
 		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Running: g.Running,
@@ -153,8 +152,6 @@ func (s *started) stop(within time.Duration) error {
 	}
 	return errors.Join(err, s.database.close(context.Background()))
 }
-
-func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
 // checks are what /readyz asks.
 func checks(db *database) []web.Check {
