@@ -21,6 +21,7 @@ import (
 var owners = map[string]string{
 	"inbox":              "dedup",
 	"variant":            "dedup",
+	"message_state":      "dedup",
 	"document_key":       "dedup",
 	"drift_alert":        "dedup",
 	"drift_copy":         "dedup",

@@ -103,6 +103,8 @@ type Variant struct {
 	AlertID        uuid.UUID // zero: none
 
 	fresh, dirty bool
+	elsewhere    int  // message records in message_state; 0: all of them in the row
+	unwritten    bool // they changed since they were read, or are new
 }
 
 // Current is the variant that stands for the key now.
@@ -146,14 +148,14 @@ func (k *Key) Imported() *Variant {
 
 // Add appends a new variant.
 func (k *Key) Add(v *Variant) *Variant {
-	v.fresh = true
+	v.fresh, v.unwritten = true, true
 	k.Variants = append(k.Variants, v)
 	k.dirty = true
 	return v
 }
 
 // Touch marks v for writing.
-func (k *Key) Touch(v *Variant) { v.dirty, k.dirty = true, true }
+func (k *Key) Touch(v *Variant) { v.dirty, v.unwritten, k.dirty = true, true, true }
 
 // Delivered notes one more delivery: the windows of re-use and purge count from
 // it. It is written with what else changes; where nothing does, QueueLastDelivery

@@ -48,7 +48,7 @@ func (c *columns) variant(v *Variant) {
 	c.variantEpoch = append(c.variantEpoch, v.Epoch)
 	c.via = append(c.via, flag(v.ViaPurge))
 	c.answer = append(c.answer, v.Answer)
-	c.messages = append(c.messages, PackMessages(v.Messages))
+	c.messages = append(c.messages, v.inRow())
 	c.delivery = append(c.delivery, v.DeliveryID)
 	c.payload, c.payloadMonth = append(c.payload, id(v.Payload.ID)), append(c.payloadMonth, month(v.Payload.Month))
 	c.offset, c.length = append(c.offset, v.Offset), append(c.length, v.Length)
@@ -150,7 +150,7 @@ func QueueLock(b *pgx.Batch, refs []Ref, found func(Ref)) {
 }
 
 // QueueRead reads the keys that exist among refs, with all their variants, into
-// keys.
+// keys; QueueMessages, after it, the message records that do not stand with them.
 func QueueRead(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
 	partners, ids := split(refs)
 	b.Queue(`
@@ -183,6 +183,12 @@ func Load(ctx context.Context, q Querier, refs []Ref) (map[Ref]*Key, error) {
 	if err := q.SendBatch(ctx, &b).Close(); err != nil {
 		return nil, fmt.Errorf("load keys: %w", err)
 	}
+	var more pgx.Batch
+	if QueueMessages(&more, keys) {
+		if err := q.SendBatch(ctx, &more).Close(); err != nil {
+			return nil, fmt.Errorf("load message states: %w", err)
+		}
+	}
 	return keys, nil
 }
 
@@ -209,9 +215,7 @@ func (r *variantRow) variant() (*Variant, error) {
 	if r.alert != nil {
 		v.AlertID = *r.alert
 	}
-	ms, err := UnpackMessages(r.messages)
-	v.Messages = ms
-	return &v, err
+	return &v, v.fromRow(r.messages)
 }
 
 func scanKeys(rows pgx.Rows, keys map[Ref]*Key) error {
@@ -291,7 +295,7 @@ func QueueChanges(b *pgx.Batch, keys []*Key) {
 			where partner_id = $1 and message_id = $2`,
 			k.Partner, k.ID, k.Epoch, k.currentDigest(), k.Hold(), k.carried(), k.PurgeOn,
 			digest(f.SHA256, f.NoDigest), digest(f.Content, f.ContentVersion == 0), f.ContentVersion, int16(f.State), f.Epoch, flag(f.ViaPurge), f.Answer,
-			PackMessages(f.Messages), f.DeliveryID, id(f.Payload.ID), month(f.Payload.Month), f.Offset, f.Length,
+			f.inRow(), f.DeliveryID, id(f.Payload.ID), month(f.Payload.Month), f.Offset, f.Length,
 			id(f.Ack.ID), month(f.Ack.Month), id(f.AlertID))
 		for _, v := range k.Variants[1:] {
 			switch {
@@ -326,7 +330,7 @@ func queueVariant(b *pgx.Batch, k *Key, v *Variant) {
 			ack_id = $16, ack_month = $17, alert_id = $18
 		where partner_id = $1 and message_id = $2 and payload_sha256 = $3`,
 		k.Partner, k.ID, v.SHA256[:], digest(v.Content, v.ContentVersion == 0), v.ContentVersion, int16(v.State), v.Epoch, flag(v.ViaPurge), v.Answer,
-		PackMessages(v.Messages), v.DeliveryID, id(v.Payload.ID), month(v.Payload.Month), v.Offset, v.Length,
+		v.inRow(), v.DeliveryID, id(v.Payload.ID), month(v.Payload.Month), v.Offset, v.Length,
 		id(v.Ack.ID), month(v.Ack.Month), id(v.AlertID))
 }
 

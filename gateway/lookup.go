@@ -51,6 +51,19 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 	return nil
 }
 
+// readMessages reads the message records that lookUp left out, since no plain
+// duplicate needs them: those of interchanges with very many.
+func (g *Gateway) readMessages(ctx context.Context, in *intake) error {
+	var b pgx.Batch
+	if !dedup.QueueMessages(&b, in.keys) {
+		return nil
+	}
+	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("read message states: %w", err)
+	}
+	return nil
+}
+
 func (in *intake) queueRead(b *pgx.Batch, refs []dedup.Ref) {
 	in.keys, in.alerts, in.acks = map[dedup.Ref]*dedup.Key{}, map[dedup.Ref][]*dedup.Alert{}, map[uuid.UUID]*journal.Acknowledgement{}
 	dedup.QueueRead(b, refs, in.keys)
@@ -100,6 +113,7 @@ func (in *intake) readUnderLock(ctx context.Context, s *session, known []dedup.R
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("read keys: %w", err)
 	}
+	dedup.QueueMessages(s.batch, in.keys)
 	journal.QueueReadAcknowledgements(s.batch, in.ackRefs(), in.acks)
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("read acknowledgements: %w", err)

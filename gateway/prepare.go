@@ -19,6 +19,9 @@ import (
 // connection held: parse, validate, map, compare with what a drift differs from,
 // and lease the numbers of the acknowledgements.
 func (g *Gateway) prepare(ctx context.Context, in *intake) error {
+	if err := g.readMessages(ctx, in); err != nil {
+		return err
+	}
 	before := map[dedup.Ref]bool{}
 	for _, p := range in.parts {
 		if p.key.ID == "" || p.fault != nil {

@@ -105,6 +105,9 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	}
 	slices.SortFunc(changed, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
 	dedup.QueueChanges(s.batch, changed)
+	if err := dedup.WriteMessages(ctx, s.conn, in.keys); err != nil {
+		return err
+	}
 	pl.queueLastDelivery(s.batch)
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err

@@ -341,6 +341,15 @@ CREATE TABLE public.inbox (
     alert_id uuid
 );
 
+CREATE TABLE public.message_state (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    payload_sha256 bytea NOT NULL,
+    seq integer NOT NULL,
+    records bytea NOT NULL
+);
+ALTER TABLE ONLY public.message_state ALTER COLUMN records SET STORAGE EXTERNAL;
+
 CREATE TABLE public.organisation (
     organisation_id text NOT NULL COLLATE pg_catalog."C",
     spec jsonb NOT NULL,
@@ -548,6 +557,9 @@ ALTER TABLE ONLY public.drift_copy
 
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
+
+ALTER TABLE ONLY public.message_state
+    ADD CONSTRAINT message_state_pkey PRIMARY KEY (partner_id, message_id, payload_sha256, seq);
 
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_pkey PRIMARY KEY (organisation_id);
