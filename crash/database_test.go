@@ -177,7 +177,13 @@ func (s *site) reconnect(t *testing.T) {
 // signal sends a signal to every process of the server.
 func (s *site) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
-	pids := []int{s.server.Pid()}
+	signalAll(t, s.server.Pid(), sig)
+}
+
+// signalAll sends a signal to a process and its children.
+func signalAll(t testing.TB, parent int, sig syscall.Signal) {
+	t.Helper()
+	pids := []int{parent}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +198,7 @@ func (s *site) signal(t testing.TB, sig syscall.Signal) {
 			continue // it has ended
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(s.server.Pid()) {
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			pids = append(pids, pid)
 		}
 	}

@@ -5,15 +5,20 @@ package crash_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/edigw/edigw/embeddedpg"
 	"github.com/edigw/edigw/pgtest"
 )
 
-// TestKillWithItsDatabase kills a gateway that runs PostgreSQL itself: both go
-// down at once, as in a power cut but for the disk, and both come back.
+// TestKillWithItsDatabase kills a gateway that runs PostgreSQL itself, and that
+// with it: all of a sudden everything is gone that was not flushed, and both
+// come back.
 func TestKillWithItsDatabase(t *testing.T) {
 	t.Parallel()
 	const invoices = 3
@@ -32,11 +37,19 @@ func TestKillWithItsDatabase(t *testing.T) {
 			run(t, fmt.Sprintf("at %s/%d", point, n+1), func(t *testing.T) {
 				p := s.partner(t)
 				payload := p.interchange("REF1", numbers(invoices)...)
-				killed := startIn(t, dir, "EDIGW_FAULT="+point+"=kill")
-				if a, err := p.send(killed, payload, "key"); err == nil {
-					t.Fatalf("a whole answer came out of a killed process: %d %s", a.status, a.body)
+				killed := startIn(t, dir, "EDIGW_FAULT="+point+"=stop:1m")
+				postmaster := postmaster(t, dir)
+				answered := make(chan error, 1)
+				go func() {
+					_, err := p.send(killed, payload, "key")
+					answered <- err
+				}()
+				killed.reached(t, point)
+				signalAll(t, postmaster, syscall.SIGKILL)
+				killed.kill(t)
+				if err := <-answered; err == nil {
+					t.Fatal("a whole answer came out of a killed process")
 				}
-				killed.killed(t)
 
 				again := startIn(t, dir)
 				s.reconnect(t)
@@ -59,4 +72,19 @@ func TestKillWithItsDatabase(t *testing.T) {
 			})
 		}
 	}
+}
+
+// postmaster is the process id of the PostgreSQL in a gateway's data folder.
+func postmaster(t *testing.T, dataDir string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dataDir, "postgres", "data", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }

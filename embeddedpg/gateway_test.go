@@ -148,15 +148,20 @@ func TestStalePid(t *testing.T) {
 	})
 }
 
-// stale writes the postmaster.pid of a postgres that was killed.
+// stale writes what a postgres that was killed leaves: postmaster.pid and the
+// lock of its socket.
 func stale(t *testing.T, data string, pid int, owner *syscall.Stat_t) {
 	t.Helper()
-	file := filepath.Join(data, "postmaster.pid")
-	text := fmt.Sprintf("%d\n%s\n%d\n5432\n%s\n\n  0  0\nready   \n", pid, data, time.Now().Unix(), filepath.Join(filepath.Dir(data), "run"))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(file, int(owner.Uid), int(owner.Gid)); err != nil {
-		t.Fatal(err)
+	run := filepath.Join(filepath.Dir(data), "run")
+	for file, text := range map[string]string{
+		filepath.Join(data, "postmaster.pid"):    fmt.Sprintf("%d\n%s\n%d\n5432\n%s\n\n  0  0\nready   \n", pid, data, time.Now().Unix(), run),
+		filepath.Join(run, ".s.PGSQL.5432.lock"): fmt.Sprintf("%d\n%s\n%d\n5432\n%s\n", pid, data, time.Now().Unix(), run),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(file, int(owner.Uid), int(owner.Gid)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

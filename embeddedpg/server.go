@@ -133,6 +133,9 @@ func (s *Server) start(ctx context.Context, opts Options) (err error) {
 	if err := clearStalePid(ctx, s.data(), s.log); err != nil {
 		return err
 	}
+	if err := s.socket.clear(); err != nil {
+		return err
+	}
 	return s.launch(ctx, bin, acct, opts)
 }
 

@@ -55,6 +55,18 @@ func makeSocketDir(dir string, acct account) (socketDir, error) {
 	return s, nil
 }
 
+// clear takes away what a server that was killed has left. Its lock names a
+// process as postmaster.pid does, whose number another one may have by now; the
+// caller holds the folder and has seen that no server runs in it.
+func (s socketDir) clear() error {
+	for _, name := range []string{".s.PGSQL." + port + ".lock", ".s.PGSQL." + port} {
+		if err := os.Remove(filepath.Join(s.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s socketDir) remove() error {
 	if !s.short {
 		return nil
