@@ -250,6 +250,16 @@ func TestFound(t *testing.T) {
 			t.Errorf("another answer (-first +again):\n%s", d)
 		}
 	})
+	t.Run("what a transport id carried under an earlier key counts", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.Acceptance = "message" })
+		bad := interchange("REF2", message{number: "R-9", bad: "count"})
+		r.must("id-1", bad+interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldRejected, "T1 I1b,T1 I1b")
+		r.policy(func(p *partners.Policy) {
+			p.ControlReference, p.Previous = "unreliable", &partners.KeySettings{ControlReference: "unique", Until: r.now.AddDate(1, 0, 0)}
+		})
+		r.must("id-1", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "T6")
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()

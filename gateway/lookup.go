@@ -29,6 +29,7 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
 		return fmt.Errorf("look up keys: %w", err)
 	}
+	in.useEarlierKeys()
 	if t := in.keys[in.key]; t != nil { // what T carried decides rows T4 to T6
 		var more []dedup.Ref
 		for _, c := range t.Carried {
@@ -47,7 +48,6 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 			}
 		}
 	}
-	in.useEarlierKeys()
 	return nil
 }
 
