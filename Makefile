@@ -67,9 +67,12 @@ bench: setup ## Lexer, and receive rates as ratios to the database's own limit (
 	go test -run '^$$' -bench '^BenchmarkRatios$$' ./edi ./edifact
 	go run ./bench/receive $(ARGS)
 
+big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway's peak memory
+	go run ./bench/big $(ARGS)
+
 help: ## Show this list
 	@awk -F ':.*## ' \
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup test verify schema fuzz model crash bench help
+.PHONY: demo run build setup test verify schema fuzz model crash bench big help

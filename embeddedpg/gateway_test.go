@@ -42,7 +42,7 @@ func client(url string) {
 }
 
 func TestKilledGateway(t *testing.T) {
-	dir := pgtest.Dir(t)
+	dir := pgtest.Cluster(t)
 	for round := range 3 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "EMBEDDEDPG_TEST_GATEWAY="+dir)
@@ -85,7 +85,7 @@ func TestKilledGateway(t *testing.T) {
 }
 
 func TestStalePid(t *testing.T) {
-	dir := pgtest.Dir(t)
+	dir := pgtest.Cluster(t)
 	pg := start(t, embeddedpg.Options{DataDir: dir, Unsafe: true})
 	stop(t, pg)
 	data := filepath.Join(dir, "data")

@@ -90,7 +90,7 @@ func TestColdAndWarmStart(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	pg := start(t, embeddedpg.Options{DataDir: pgtest.Dir(t), Unsafe: true, Settings: map[string]string{"work_mem": "9MB", "fsync": "on"}})
+	pg := start(t, embeddedpg.Options{DataDir: pgtest.Cluster(t), Unsafe: true, Settings: map[string]string{"work_mem": "9MB", "fsync": "on"}})
 	if got := ask(t, pg, `select current_setting('work_mem')`); got != "9MB" {
 		t.Errorf("work_mem = %s, want 9MB", got)
 	}
@@ -103,14 +103,14 @@ func TestSettings(t *testing.T) {
 }
 
 func TestABadSettingIsToldInPostgresWords(t *testing.T) {
-	_, err := embeddedpg.Start(t.Context(), embeddedpg.Options{DataDir: pgtest.Dir(t), Unsafe: true, Settings: map[string]string{"work_mem": "lots"}})
+	_, err := embeddedpg.Start(t.Context(), embeddedpg.Options{DataDir: pgtest.Cluster(t), Unsafe: true, Settings: map[string]string{"work_mem": "lots"}})
 	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSecondInstance(t *testing.T) {
-	dir := pgtest.Dir(t)
+	dir := pgtest.Cluster(t)
 	pg := start(t, embeddedpg.Options{DataDir: dir, Unsafe: true})
 	_, err := embeddedpg.Start(t.Context(), embeddedpg.Options{DataDir: dir, Unsafe: true})
 	inUse, ok := errors.AsType[*embeddedpg.InUseError](err)
@@ -126,7 +126,7 @@ func TestSecondInstance(t *testing.T) {
 }
 
 func TestKilledPostmaster(t *testing.T) {
-	dir := pgtest.Dir(t)
+	dir := pgtest.Cluster(t)
 	pg := start(t, embeddedpg.Options{DataDir: dir})
 	execute(t, pg, `create table kept (n int)`)
 	execute(t, pg, `insert into kept values (1)`)
@@ -194,7 +194,7 @@ func TestLongPath(t *testing.T) {
 func TestLogCarriesNoValues(t *testing.T) {
 	var lines strings.Builder
 	log := slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	pg, err := embeddedpg.Start(t.Context(), embeddedpg.Options{DataDir: pgtest.Dir(t), Unsafe: true, Log: log})
+	pg, err := embeddedpg.Start(t.Context(), embeddedpg.Options{DataDir: pgtest.Cluster(t), Unsafe: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

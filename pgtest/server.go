@@ -44,6 +44,21 @@ var shared = sync.OnceValues(func() (server, error) {
 // is in memory, so a rate measured on it says nothing about disks.
 func Server(t testing.TB) (pg *embeddedpg.Server, dir string) {
 	t.Helper()
+	dir = Cluster(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	pg, err := embeddedpg.Start(ctx, embeddedpg.Options{DataDir: dir})
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() { Stop(t, pg) })
+	return pg, dir
+}
+
+// Cluster gives t a folder with a migrated cluster that is stopped, for t to
+// start as it likes; quicker than a cold start.
+func Cluster(t testing.TB) (dir string) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	dir, err := copyOfCluster(ctx)
@@ -51,12 +66,7 @@ func Server(t testing.TB) (pg *embeddedpg.Server, dir string) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() { remove(t, dir) })
-	pg, err = embeddedpg.Start(ctx, embeddedpg.Options{DataDir: dir})
-	if err != nil {
-		t.Fatalf("pgtest: %v", err)
-	}
-	t.Cleanup(func() { Stop(t, pg) })
-	return pg, dir
+	return dir
 }
 
 // Stop ends a server within ten seconds. A server that has ended is fine.
