@@ -1,0 +1,115 @@
+package cases_test
+
+// duplicates are the situations of duplicates and drift.
+var duplicates = []situation{
+	{number: 36, words: "the same control reference from two senders",
+		does: "both accepted; the key is of the partner",
+		tries: []try{{steps: []step{
+			{send: "36-same-ref-other-sender-a.edi", want: accepted("00001", "RG-20"), stored: invoice("RG-20", "")},
+			{send: "36-same-ref-other-sender-b.edi", by: "second", want: accepted("00001", "RG-21"), stored: both(invoice("RG-20", ""), invoice("RG-21", ""))},
+		}}}},
+
+	{number: 38, words: "a number range that wrapped: the same reference a year later",
+		does: "a drift (422 `payload-drift`, an operator can release it), unless the partner's `reuse_after` is set and has passed: then it is new",
+		tries: []try{
+			{name: "reuse_after: off", steps: []step{
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-b.edi", aged: 380 * day, want: []string{"422 drift payload-drift", "04711 quarantined"}},
+			}, run: showsDrift("different_document")},
+			{name: "reuse_after: 365d", settings: "reuse_after: 365d", steps: []step{
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-b.edi", aged: 380 * day,
+					want:   append([]string{"201 reuse"}, accepted("04711", "RG-26-900")[1:]...),
+					stored: both(invoice("RG-25-900", ""), invoice("RG-26-900", ""))},
+			}},
+			{name: "reuse_after: 365d, within it", settings: "reuse_after: 365d", steps: []step{
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-b.edi", aged: 300 * day, want: []string{"422 drift payload-drift", "04711 quarantined"}},
+			}}}},
+
+	{number: 40, words: "a sender's id padded with blanks",
+		does: "the blanks are no part of the id: the same key, and a drift of class `formatting`, since the bytes are others. So with `absorb: [formatting]`, too, for the content digest is another",
+		tries: []try{
+			{name: "as it is", steps: []step{
+				{send: "40-padded-ids-a.edi", want: accepted("REF000405", "RG-24"), stored: invoice("RG-24", "")},
+				{send: "40-padded-ids-b.edi", want: []string{"422 drift payload-drift", "REF000405 quarantined"}},
+			}, run: showsDrift("formatting")},
+			{name: "absorb: [formatting]", settings: "absorb: [formatting]", steps: []step{
+				{send: "40-padded-ids-a.edi", want: accepted("REF000405", "RG-24"), stored: invoice("RG-24", "")},
+				{send: "40-padded-ids-b.edi", want: []string{"422 drift payload-drift", "REF000405 quarantined"}},
+			}, run: showsDrift("formatting")}},
+		left: []left{{"40-padded-ids-c.edi", x12}}},
+
+	{number: 42, words: "a resend with a new time in the envelope alone",
+		does: "a drift of class `envelope` that shows S004 alone as the difference. No CONTRL by default; with `drift_acknowledgement: reject` UCI 4 with 26; with `absorb: [envelope]` it is acknowledged and not processed",
+		tries: []try{
+			{name: "as it is", steps: []step{
+				{send: "42-resend-new-time-a.edi", want: accepted("REF000407", "RG-26"), stored: invoice("RG-26", "")},
+				{send: "42-resend-new-time-b.edi", want: []string{"422 drift payload-drift", "REF000407 quarantined"}},
+			}, run: showsOnlyTheTime},
+			{name: "drift_acknowledgement: reject", settings: "drift_acknowledgement: reject", steps: []step{
+				{send: "42-resend-new-time-a.edi", want: accepted("REF000407", "RG-26"), stored: invoice("RG-26", "")},
+				{send: "42-resend-new-time-b.edi", want: []string{"422 drift payload-drift", "REF000407 quarantined", "UCI 4 26"}},
+			}},
+			{name: "absorb: [envelope]", settings: "absorb: [envelope]", steps: []step{
+				{send: "42-resend-new-time-a.edi", want: accepted("REF000407", "RG-26"), stored: invoice("RG-26", "")},
+				{send: "42-resend-new-time-b.edi", want: []string{"201 drift", "REF000407 accepted", "INVOIC RG-26 absorbed", "UCI 7"}},
+			}}},
+		left: []left{{"42-resend-new-time-c.edi", x12}, {"42-resend-new-time-d.edi", x12}}},
+
+	{number: 44, words: "20 copies at once while the first is in work",
+		does: "one is processed. Copies without an Idempotency-Key wait for it and get its answer, 200; past the wait, and at once under the same Idempotency-Key, they get 409 with Retry-After. If the first is rolled back it is told 503, and one of those that wait takes over. Copies over two processes are sent by `TestCopies` in crash/",
+		tries: []try{
+			{name: "all within the wait", run: copiesWait, files: []string{"44-concurrent-duplicate.http"}},
+			{name: "past the wait", run: copiesAreBusy},
+			{name: "the first is rolled back", run: oneCopyTakesOver}}},
+
+	{number: 46, words: "the first try failed, the same id again",
+		does: "rolled back: 503, no key stays, the resend is First and accepted. A refusal that was committed: the resend gets the same 422, until settings or rules have changed; then it is judged again",
+		tries: []try{
+			{name: "rolled back", run: rolledBackGoesThrough},
+			{name: "refused", settings: "types: [DESADV]", steps: []step{
+				{send: "46-failed-then-resent.edi", want: []string{"422 first unsupported", "REF000412 rejected", "INVOIC refused",
+					"error 14 unsupported-message-type, segment 1 UNH", "UCI 4", "UCM 1 INVOIC 4 14 UNH"}, stored: nothing},
+				{send: "46-failed-then-resent.edi", settings: "types: [DESADV, INVOIC]",
+					want: append([]string{"201 re-evaluation"}, accepted("REF000412", "RG-32")[1:]...), stored: invoice("RG-32", "")},
+			}}}},
+
+	{number: 48, words: "the same payload again in another wrapping",
+		does:  "a duplicate: the digest is of the decoded payload. Here one is sent as it is and one with gzip; the signatures of AS2 are for that transport",
+		tries: []try{{run: otherWrapping, files: []string{"48-resigned-resend-a.http", "48-resigned-resend-b.http"}}},
+		left:  []left{{"48-resigned-resend-signer.pem", as2}}},
+}
+
+// elsewhere are situations of AS2 and AS4, and what plain HTTP has of them.
+var elsewhere = []situation{
+	{number: 50, words: "folded header lines", left: []left{{"50-as2-folded-headers.http", as2}, {"50-as2-folded-headers-signer.pem", as2}}},
+	{number: 52, words: "signature and MIC with bare LF on the wire", left: []left{{"52-as2-mic-line-ends-a.http", as2}, {"52-as2-mic-line-ends-b.http", as2},
+		{"52-as2-mic-line-ends-signer.pem", as2}}},
+	{number: 54, words: "no request for an MDN, or no options", left: []left{{"54-as2-no-mdn-request-a.http", as2}, {"54-as2-no-mdn-request-b.http", as2},
+		{"54-as2-no-mdn-request-c.http", as2}}},
+	{number: 56, words: "an MDN address that the sender chose", left: []left{{"56-as2-async-ssrf-a.http", as2}, {"56-as2-async-ssrf-b.http", as2},
+		{"56-as2-async-ssrf-c.http", as2}, {"56-as2-async-ssrf-d.http", as2}}},
+	{number: 59, words: "an empty payload",
+		does:  "400 `empty`, each time; no key, nothing queued; the payload itself goes through under the same id",
+		tries: []try{{run: emptyIsRefused, files: []string{"59-as2-empty-a.http", "59-as2-empty-b.http"}}}},
+	{number: 61, words: "an MDN posted to the endpoint for messages", left: []left{{"61-as2-mdn-at-endpoint-a.http", as2}, {"61-as2-mdn-at-endpoint-b.http", as2}}},
+	{number: 63, words: "file name and message id that look like paths",
+		does:  "accepted; both are text in the journal, the file name without its path, and no file is written",
+		tries: []try{{run: pathsAreText, files: []string{"63-as2-path-names-a.http", "63-as2-path-names-b.http", "63-as2-path-names-c.http"}}}},
+	{number: 65, words: "the signer's certificate has expired", left: []left{{"65-as2-expired-cert.http", as2}, {"65-as2-expired-cert-signer.pem", as2}}},
+	{number: 66, words: "UserMessage without MessageId", left: []left{{"66-as4-no-messageid-a.http", as4}, {"66-as4-no-messageid-b.http", as4}}},
+	{number: 68, words: "two UserMessages in one eb:Messaging", left: []left{{"68-as4-two-usermessages.http", as4}}},
+	{number: 70, words: "compression and its property disagree", left: []left{{"70-as4-compression-mismatch-a.http", as4}, {"70-as4-compression-mismatch-b.http", as4},
+		{"70-as4-compression-mismatch-c.http", as4}, {"70-as4-compression-mismatch-d.http", as4}, {"70-as4-compression-mismatch-e.http", as4}}},
+	{number: 72, words: "spellings of Content-ID and href", left: []left{{"72-as4-cid-forms-a.http", as4}, {"72-as4-cid-forms-b.http", as4},
+		{"72-as4-cid-forms-c.http", as4}, {"72-as4-cid-forms-d.http", as4}, {"72-as4-cid-forms-e.http", as4}}},
+	{number: 74, words: "no payload, or a part that nobody names", left: []left{{"74-as4-no-payload-a.http", as4}, {"74-as4-no-payload-b.http", as4},
+		{"74-as4-no-payload-c.http", as4}, {"74-as4-no-payload-d.http", as4}}},
+	{number: 76, words: "timestamps without zone, in the future, very old", left: []left{{"76-as4-timestamps-a.http", as4}, {"76-as4-timestamps-b.http", as4},
+		{"76-as4-timestamps-c.http", as4}, {"76-as4-timestamps-d.http", as4}}},
+	{number: 78, words: "unknown action or service", left: []left{{"78-as4-unknown-pmode-a.http", as4}, {"78-as4-unknown-pmode-b.http", as4},
+		{"78-as4-unknown-pmode-c.http", as4}, {"78-as4-unknown-pmode-d.http", as4}}},
+	{number: 80, words: "DOCTYPE in the envelope, a root part that is not first", left: []left{{"80-as4-doctype-root-order-a.http", as4},
+		{"80-as4-doctype-root-order-b.http", as4}, {"80-as4-doctype-root-order-c.http", as4}, {"80-as4-doctype-root-order-d.http", as4}}},
+}
