@@ -1,0 +1,359 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/gateway"
+)
+
+// told is what a receipt says, as far as the model foretells it.
+type told struct {
+	Rules   []string
+	Verdict gateway.Verdict
+	Answer  string
+	Items   []toldItem
+	Key     string
+}
+
+type toldItem struct {
+	Answer, Verdict, Outcome, Problem, Key string
+	Alert                                  bool
+	Documents                              []string
+	CONTRL                                 string // 0083 of UCI
+	Bytes                                  string // of a stored answer
+}
+
+// tells renders what the model expects as told.
+func (w *world) tells(e *expectation, parts []*sending) told {
+	x := told{Answer: e.answer.Told().Word + " " + fmt.Sprint(e.answer), Key: e.id}
+	if e.id == "" && len(parts) == 1 && e.items[0].key != nil {
+		x.Key = e.items[0].key.id
+	} else if e.id == "" {
+		d := sha(payload(parts))
+		x.Key = "sha256:" + hex.EncodeToString(d[:])
+	}
+	for n, r := range e.items {
+		rule := strings.TrimSpace(e.rule + " " + r.row)
+		if r.row == e.rule {
+			rule = r.row
+		}
+		x.Rules = append(x.Rules, rule)
+		if n == 0 || x.Verdict == r.verdict {
+			x.Verdict = r.verdict
+		} else {
+			x.Verdict = gateway.Mixed
+		}
+		x.Items = append(x.Items, w.tellsItem(e, r))
+	}
+	return x
+}
+
+func (w *world) tellsItem(e *expectation, r *wanted) toldItem {
+	x := toldItem{Answer: fmt.Sprint(r.answer)}
+	if r.stored {
+		x.Bytes = string(r.item)
+		return x
+	}
+	how := r.answer.Told()
+	x.Verdict, x.Outcome, x.Problem, x.Alert = string(r.verdict), how.Word, how.Problem, r.alert != nil
+	switch {
+	case r.key != nil:
+		x.Key = r.key.id
+	case r.sent == nil:
+		x.Key = e.id
+	}
+	if r.variant != nil && r.answer != gateway.ToldReplaced && how.Problem == "" {
+		x.Outcome = r.variant.state
+	}
+	switch r.row {
+	case "I1b", "I4", "I9", "I10", "I11", "I12":
+		for _, m := range r.variant.messages {
+			word, _, _ := strings.Cut(m.fate, " ")
+			x.Documents = append(x.Documents, strings.TrimSuffix(word, ","))
+		}
+		switch r.answer {
+		case gateway.ToldAccepted:
+			x.CONTRL = fmt.Sprint(w.receiptAction)
+		case gateway.ToldPartly:
+			x.CONTRL = "7"
+		case gateway.ToldRejected, gateway.ToldUnsupported:
+			x.CONTRL = "4"
+		case gateway.ToldDead:
+			if w.uci8 {
+				x.CONTRL = "8"
+			}
+		}
+	case "I1", "I13":
+		if w.driftAck == "reject" && w.onDrift == "reject" {
+			x.CONTRL = "4"
+		}
+	}
+	return x
+}
+
+// heard reads a receipt as told. Of what is a stored answer only the bytes count.
+func heard(t *rapid.T, r *gateway.Receipt, e *expectation) told {
+	x := told{Rules: r.Rules, Verdict: r.Verdict, Answer: r.Answer.Told().Word + " " + fmt.Sprint(r.Answer), Key: r.MessageID}
+	for n, it := range r.Items {
+		i := toldItem{Answer: fmt.Sprint(it.Answer)}
+		if n < len(e.items) && e.items[n].stored {
+			if e.items[n].item != nil {
+				i.Bytes = string(it.JSON)
+			}
+			x.Items = append(x.Items, i)
+			continue
+		}
+		var j gateway.InterchangeReceipt
+		if err := json.Unmarshal(it.JSON, &j); err != nil {
+			t.Fatalf("interchange %d of the receipt: %v\n%s", n, err, it.JSON)
+		}
+		i.Verdict, i.Outcome, i.Problem, i.Key, i.Alert = string(j.Verdict), j.Outcome, j.Problem, j.MessageID, j.Alert != ""
+		if n < len(e.items) && (e.items[n].row == "I5" || e.items[n].row == "I6") {
+			x.Items = append(x.Items, i) // lists what it was prepared for, if it was
+			continue
+		}
+		for _, d := range j.Documents {
+			i.Documents = append(i.Documents, d.State)
+		}
+		if j.Acknowledgement != nil {
+			for s := range strings.SplitSeq(j.Acknowledgement.Content, "'") {
+				if f := strings.Split(s, "+"); f[0] == "UCI" {
+					i.CONTRL = f[4]
+				}
+			}
+		}
+		x.Items = append(x.Items, i)
+	}
+	return x
+}
+
+// learn keeps the bytes that the gateway stores from now on.
+func (e *expectation) learn(r *gateway.Receipt) {
+	for n, it := range e.items {
+		if it.variant != nil && !it.stored && it.answer == it.variant.answer {
+			it.variant.item = r.Items[n].JSON
+		}
+		if e.into != nil && it.variant == nil && n < len(e.into.parts) {
+			e.into.parts[n].item = r.Items[n].JSON
+		}
+	}
+	if e.into != nil {
+		e.into.body = r.Rendered.Body
+	}
+}
+
+// keyView is a key as both sides show it.
+type keyView struct {
+	Epoch    int
+	Current  string
+	Hold     int16
+	Variants []variantView
+	Carried  []string
+}
+
+type variantView struct {
+	Digest, State string
+	Epoch         int
+	I1, Alert     bool
+	Answer        string
+	Messages      []string
+}
+
+func (w *world) name(d [32]byte) string {
+	if n := w.names[d]; n != "" {
+		return n
+	}
+	return hex.EncodeToString(d[:4])
+}
+
+func (w *world) answerView(a gateway.Answer) string {
+	if a == 0 {
+		a = gateway.ToldTryAgain
+	}
+	return fmt.Sprintf("%d %s", a, a.Told().Word)
+}
+
+// views shows every key of the model.
+func (w *world) views() map[string]keyView {
+	all := map[string]keyView{}
+	for _, k := range w.keys {
+		x := keyView{Epoch: k.epoch, Current: w.name(k.current.sha), Hold: k.holds()}
+		for _, v := range k.variants {
+			y := variantView{Digest: w.name(v.sha), State: v.state, Epoch: v.epoch, I1: v.byI1, Alert: v.alert != nil, Answer: w.answerView(v.answer)}
+			for _, m := range v.messages {
+				y.Messages = append(y.Messages, w.messageView(m.sha, m.fate, m.attempts, m.revision))
+			}
+			x.Variants = append(x.Variants, y)
+		}
+		all[k.id] = x
+	}
+	for _, t := range w.ids {
+		x := keyView{Current: w.name(t.payloads[0].sha)}
+		for _, p := range t.payloads {
+			if p.state == "quarantined" {
+				x.Hold = 1
+			}
+			x.Variants = append(x.Variants, variantView{Digest: w.name(p.sha), State: p.state, Alert: p.alert != nil, Answer: w.answerView(p.answer)})
+		}
+		for _, c := range t.carried {
+			x.Carried = append(x.Carried, c.key+" "+w.name(c.sha))
+		}
+		slices.Sort(x.Carried)
+		all[t.id] = x
+	}
+	return all
+}
+
+// messageView: a revision counts where something was refused or dead, attempts
+// where it is dead.
+func (w *world) messageView(d [32]byte, fate string, attempts int, revision [2]int32) string {
+	s := w.name(d) + " " + fate
+	if isDead(fate) {
+		s += fmt.Sprintf(" attempts %d", attempts)
+	}
+	if isDead(fate) || fate == refused || fate == refusedWith {
+		s += fmt.Sprintf(" revision %v", revision)
+	}
+	return s
+}
+
+var fates = map[dedup.Fate]string{0: "", dedup.Posted: posted, dedup.Absorbed: absorbed, dedup.Held: held, dedup.RefusedMsg: refused, dedup.DeadMsg: dead,
+	dedup.Pending: pending, dedup.Discarded: discarded, dedup.HeldClosed: heldClosed, dedup.WithOthers: refusedWith, dedup.DeadWithOne: deadWith}
+
+// rows shows every key of the database.
+func (w *world) rows(keys map[dedup.Ref]*dedup.Key) map[string]keyView {
+	all := map[string]keyView{}
+	for r, k := range keys {
+		x := keyView{Epoch: int(k.Epoch), Current: w.name(k.Current().SHA256), Hold: k.Hold()}
+		for _, v := range k.Variants {
+			y := variantView{Digest: w.name(v.SHA256), State: v.State.String(), Epoch: int(v.Epoch), I1: v.ViaPurge, Alert: v.AlertID != [16]byte{}, Answer: w.answerView(gateway.Answer(v.Answer))}
+			if k.Kind == dedup.Interchange {
+				for i := range v.Messages {
+					m := &v.Messages[i]
+					y.Messages = append(y.Messages, w.messageView(m.SHA256, fates[m.Fate], int(m.Attempts), [2]int32{m.Revision.Partner, m.Revision.Rules}))
+				}
+			}
+			x.Variants = append(x.Variants, y)
+		}
+		for _, c := range k.Carried {
+			x.Carried = append(x.Carried, c.ID+" "+w.name(c.SHA256))
+		}
+		slices.Sort(x.Carried)
+		all[r.ID] = x
+	}
+	return all
+}
+
+// counts are the rows of the other tables, as sorted lines.
+type counts struct {
+	Documents, Alerts, Events []string
+	Guards, Contents, Journal int
+	Orphans, Unkept           int // guards without document, acknowledgements without row
+	Hold                      map[string]int16
+}
+
+func (w *world) counts() counts {
+	c := counts{Journal: w.journal, Hold: map[string]int16{}}
+	for _, g := range w.guards {
+		c.Guards++
+		c.Contents += len(g.contents)
+		for _, d := range g.rows {
+			c.Documents = append(c.Documents, documentLine(d.document, w.name(d.message), d.key, d.epoch, d.superseded, d.cancelled))
+		}
+	}
+	for _, a := range w.alerts {
+		c.Alerts = append(c.Alerts, alertLine(a.kind, a.key, a.state, a.receptions, len(a.digests), a.documents, a.purged))
+	}
+	for typ, n := range w.events {
+		c.Events = append(c.Events, fmt.Sprint(typ, " ", n))
+	}
+	for id, k := range w.views() {
+		c.Hold[id] = k.Hold
+	}
+	c.sort()
+	return c
+}
+
+func (c *counts) sort() {
+	slices.Sort(c.Documents)
+	slices.Sort(c.Alerts)
+	slices.Sort(c.Events)
+}
+
+func documentLine(document, message, key string, epoch int, superseded, cancelled bool) string {
+	s := fmt.Sprintf("%s from %s of %s/%d", document, message, key, epoch)
+	if superseded {
+		s += ", superseded"
+	}
+	if cancelled {
+		s += ", cancelled"
+	}
+	return s
+}
+
+func alertLine(kind, key, state string, receptions, digests, documents int, purged bool) string {
+	return fmt.Sprintf("%s %s %s: %d receptions, %d digests, %d documents, original purged %v", kind, key, state, receptions, digests, documents, purged)
+}
+
+// stored reads what the database holds of the partner, in one round trip.
+func (w *world) stored(ctx context.Context, r *rig, partner string) (map[string]keyView, counts, error) {
+	c := counts{Hold: map[string]int16{}}
+	keys := map[dedup.Ref]*dedup.Key{}
+	var refs []dedup.Ref
+	for id := range w.views() {
+		refs = append(refs, dedup.Ref{Partner: partner, ID: id})
+	}
+	var b pgx.Batch
+	dedup.QueueRead(&b, refs, keys)
+	each := func(sql string, dest []any, row func()) {
+		b.Queue(sql, partner).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, dest, func() error { row(); return nil })
+			return err
+		})
+	}
+	var s1, s2, s3 string
+	var n1, n2, n3 int
+	var b1, b2 bool
+	var digest []byte
+	each(`select class || ' ' || number, message_sha256, message_id, epoch, superseded_by is not null, cancelled_by is not null
+		from document where partner_id = $1 and state = 'live'`,
+		[]any{&s1, &digest, &s2, &n1, &b1, &b2}, func() {
+			c.Documents = append(c.Documents, documentLine(s1, w.name([32]byte(digest)), s2, n1, b1, b2))
+		})
+	each(`select kind, message_id, state, receptions, cardinality(digests), cardinality(documents), class = 'original_purged' from drift_alert where partner_id = $1`,
+		[]any{&s1, &s2, &s3, &n1, &n2, &n3, &b1}, func() { c.Alerts = append(c.Alerts, alertLine(s1, s2, s3, n1, n2, n3, b1)) })
+	each(`select type, count(*) from outbox where partner_id = $1 group by type`, []any{&s1, &n1}, func() { c.Events = append(c.Events, fmt.Sprint(s1, " ", n1)) })
+	each(`select count(*), coalesce(sum(length(contents) / 32), 0), coalesce(sum(case when exists (
+			select from unnest(document_ids) as i (id) where not exists (select from document d where d.partner_id = g.partner_id and d.document_id = i.id)) then 1 else 0 end), 0)
+		from document_key g where partner_id = $1`, []any{&c.Guards, &c.Contents, &c.Orphans}, func() {})
+	each(`select count(*) from delivery where partner_id = $1`, []any{&c.Journal}, func() {})
+	var hold int16
+	each(`select message_id, hold from inbox where partner_id = $1`, []any{&s1, &hold}, func() { c.Hold[s1] = hold })
+	err := r.Pool.SendBatch(ctx, &b).Close()
+	c.sort()
+	return w.rows(keys), c, err
+}
+
+// agree compares both sides.
+func (m *machine) agree(t *rapid.T) {
+	rows, have, err := m.stored(context.Background(), m.rig, m.partner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(m.views(), rows); d != "" {
+		t.Fatalf("the keys differ (-model +database):\n%s", d)
+	}
+	if d := cmp.Diff(m.counts(), have); d != "" {
+		t.Fatalf("the tables differ (-model +database):\n%s", d)
+	}
+}

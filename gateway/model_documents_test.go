@@ -1,0 +1,109 @@
+package gateway_test
+
+import "fmt"
+
+// modelDocument is a row of the document table.
+type modelDocument struct {
+	document, says string
+	message        [32]byte
+	key            string
+	epoch          int
+	superseded     bool
+	cancelled      bool
+}
+
+// modelGuard is what is known of one business document, whatever interchange
+// brought it.
+type modelGuard struct {
+	contents []string
+	rows     []*modelDocument
+	latest   *modelDocument // the revision in force
+	stamp    string         // of the newest
+}
+
+// stamp orders revisions: the interchange's date, time and reference, then the
+// place in it.
+func (s *sending) stamp(i int) string {
+	return fmt.Sprintf("20%s%s00/%14s/%06d", s.date, s.clock, s.ref, i)
+}
+
+// post passes message i of r by the document guard.
+func (w *world) post(r *wanted, i int) {
+	m, d := &r.variant.messages[i], r.sent.messages[i]
+	row := &modelDocument{document: d.document(), says: d.says(), message: m.sha, key: r.key.id, epoch: r.variant.epoch}
+	stamp := r.sent.stamp(i)
+	g := w.guards[d.document()]
+	if g == nil {
+		w.guards[d.document()] = &modelGuard{contents: []string{d.says()}, rows: []*modelDocument{row}, latest: row, stamp: stamp}
+		w.created(r, i)
+		return
+	}
+	for _, c := range g.contents {
+		if c == d.says() {
+			m.fate = absorbed
+			return
+		}
+	}
+	switch revision := d.function == "5" || d.function == "1"; {
+	case revision && stamp > g.stamp:
+		if d.function == "1" {
+			g.latest.cancelled, row.cancelled = true, true
+		} else {
+			g.latest.superseded = true
+		}
+		g.latest = row
+		w.events["document.superseded"]++
+	case revision: // it came after a newer one
+		row.superseded = true
+	case d.class() == "invoice" && w.onInvoice == "hold" || d.class() == "despatch" && w.onDespatch == "hold":
+		m.fate = held
+		r.held = append(r.held, i)
+		return
+	default:
+		g.latest = row
+		r.further = append(r.further, i)
+	}
+	g.contents, g.rows = append(g.contents, d.says()), append(g.rows, row)
+	g.stamp = max(g.stamp, stamp)
+	w.created(r, i)
+}
+
+func (w *world) created(r *wanted, i int) {
+	r.posts = append(r.posts, i)
+	w.events["document.created"]++
+}
+
+// openHeld opens one alert for an interchange and class of documents held now.
+func (w *world) openHeld(r *wanted) {
+	n := map[string]int{}
+	for _, i := range r.held {
+		n[r.sent.messages[i].class()]++
+	}
+	for _, documents := range n {
+		w.open(&modelAlert{kind: "document", key: r.key.id, state: "open", digests: [][32]byte{r.variant.sha}, documents: documents})
+	}
+}
+
+// open notes a new alert.
+func (w *world) open(a *modelAlert) *modelAlert {
+	a.receptions = 1
+	w.alerts = append(w.alerts, a)
+	if a.state == "open" {
+		w.events["drift.opened"]++
+	}
+	return a
+}
+
+// drift opens an alert for a digest, or adds it to the one that waits for a
+// decision.
+func (w *world) drift(kind, key string, d [32]byte, purged bool) *modelAlert {
+	for _, a := range w.alerts {
+		if a.kind == kind && a.key == key && a.state == "open" {
+			a.digests = append(a.digests, d)
+			a.receptions++
+			a.purged = purged
+			return a
+		}
+	}
+	return w.open(&modelAlert{kind: kind, key: key, state: "open", digests: [][32]byte{d}, purged: purged})
+}
