@@ -208,3 +208,70 @@ func signalAll(t testing.TB, parent int, sig syscall.Signal) {
 		}
 	}
 }
+
+// TestStandbyGone cancels the wait of a COMMIT for its synchronous standby:
+// PostgreSQL then answers COMMIT with a warning, and the commit is not durable
+// there. That is no acknowledgement.
+func TestStandbyGone(t *testing.T) {
+	t.Parallel()
+	const invoices = 3
+	site := newSite(t, *runs)
+	gateway := start(t, site.url)
+	for n := range *runs {
+		run(t, fmt.Sprint(n+1), func(t *testing.T) {
+			p := site.partner(t)
+			payload := p.interchange("REF1", numbers(invoices)...)
+			site.standby(t, "gone")
+			answered := make(chan answer, 1)
+			go func() {
+				a, err := p.send(gateway, payload, "key")
+				if err != nil {
+					t.Errorf("send: %v", err)
+				}
+				answered <- a
+			}()
+			eventually(t, "COMMIT waits for the standby", func() bool {
+				var cancelled int
+				err := site.pool.QueryRow(context.Background(), `
+					select count(*) filter (where pg_cancel_backend(pid)) from pg_stat_activity
+					where wait_event = 'SyncRep' and application_name = 'edigw'`).Scan(&cancelled)
+				if err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case a := <-answered:
+					answered <- a
+					return true
+				default:
+					return false
+				}
+			})
+			site.standby(t, "")
+			if a := <-answered; a.status != http.StatusServiceUnavailable {
+				t.Errorf("%d, want 503: %s", a.status, a.body)
+			}
+			again := p.retry(t, gateway, payload, "key")
+			again.is(t, http.StatusOK, "duplicate")
+			again.gives(t, p.receipt(t, site.pool, "key"), "key")
+			p.once(t, site.pool, invoices, "key")
+		})
+	}
+	gateway.noPanic(t)
+}
+
+// standby names the synchronous standby that COMMIT waits for; "" is none.
+func (s *site) standby(t *testing.T, name string) {
+	t.Helper()
+	for _, sql := range []string{`alter system set synchronous_standby_names = '` + name + `'`, `select pg_reload_conf()`} {
+		if _, err := s.pool.Exec(context.Background(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the server knows its standby", func() bool {
+		var now string
+		if err := s.pool.QueryRow(context.Background(), `select current_setting('synchronous_standby_names')`).Scan(&now); err != nil {
+			t.Fatal(err)
+		}
+		return now == name
+	})
+}

@@ -59,5 +59,5 @@ func isPassing(err error) bool {
 
 func lostConnection(err error) bool {
 	var connect *pgconn.ConnectError
-	return errors.Is(err, errConnection) || errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.Is(err, errConnection) || errors.Is(err, errNotDurable) || errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

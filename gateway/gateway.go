@@ -26,6 +26,7 @@ const RulesVersion int32 = 1
 // Gateway receives deliveries. Its fields are set once, before the first.
 type Gateway struct {
 	Pool     *pgxpool.Pool
+	Notices  *Notices // of Pool's connections; nil where no standby is waited for
 	Formats  []Format
 	Handlers []documents.Handler
 	Log      *slog.Logger
@@ -65,7 +66,6 @@ type Gateway struct {
 
 	flight  flight
 	group   group
-	noted   notices
 	failing failing
 }
 

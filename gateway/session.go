@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,7 +16,7 @@ import (
 type session struct {
 	conn  *pgxpool.Conn
 	batch *pgx.Batch
-	noted *notices
+	noted *Notices
 	hook  func(string)
 	open  bool // BEGIN was sent
 }
@@ -29,7 +28,7 @@ func (g *Gateway) begin(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	s := &session{conn: conn, batch: &pgx.Batch{}, noted: &g.noted, hook: g.Hook}
+	s := &session{conn: conn, batch: &pgx.Batch{}, noted: g.Notices, hook: g.Hook}
 	s.batch.Queue("begin")
 	return s, nil
 }
@@ -125,22 +124,4 @@ func (s *session) rollback() {
 		}
 	}
 	s.open = false
-}
-
-// notices remembers connections on which a COMMIT warned: the wait for a
-// synchronous standby was cancelled, so the commit is not durable there.
-type notices struct{ m sync.Map }
-
-// OnNotice is to be set on every connection's configuration.
-func (g *Gateway) OnNotice(c *pgconn.PgConn, n *pgconn.Notice) {
-	if n.Code == "01000" && n.SeverityUnlocalized == "WARNING" {
-		g.noted.m.Store(c, true)
-	}
-}
-
-func (n *notices) forget(c *pgconn.PgConn) { n.m.Delete(c) }
-
-func (n *notices) warned(c *pgconn.PgConn) bool {
-	_, w := n.m.LoadAndDelete(c)
-	return w
 }

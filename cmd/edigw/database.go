@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/embeddedpg"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/migrations"
 )
@@ -35,8 +37,9 @@ var monthly = []string{"payload", "acknowledgement", "delivery", "outbox"}
 
 // database is the one in use: a server of ours, or one that was there.
 type database struct {
-	pool   *pgxpool.Pool
-	server *embeddedpg.Server // nil: it runs elsewhere, or in another process
+	pool    *pgxpool.Pool
+	notices *gateway.Notices   // of pool's connections
+	server  *embeddedpg.Server // nil: it runs elsewhere, or in another process
 }
 
 func embeddedDir(dataDir string) string { return filepath.Join(dataDir, "postgres") }
@@ -44,7 +47,7 @@ func embeddedDir(dataDir string) string { return filepath.Join(dataDir, "postgre
 // openDatabase connects, and starts PostgreSQL first where no URL is given. A
 // server that another gateway runs in the same folder is joined.
 func (a *app) openDatabase(ctx context.Context, f databaseFlags, log *slog.Logger) (*database, error) {
-	db, url := &database{}, f.DatabaseURL
+	db, url := &database{notices: &gateway.Notices{}}, f.DatabaseURL
 	if url == "" {
 		dir := embeddedDir(a.grammar.DataDir)
 		server, err := embeddedpg.Start(ctx, embeddedpg.Options{DataDir: dir, Log: log})
@@ -60,7 +63,7 @@ func (a *app) openDatabase(ctx context.Context, f databaseFlags, log *slog.Logge
 			db.server, url = server, server.URL()
 		}
 	}
-	pool, err := connect(ctx, url, f.DatabaseConnections)
+	pool, err := connect(ctx, url, f.DatabaseConnections, db.notices.Note)
 	if err != nil {
 		return nil, errors.Join(err, db.close(ctx))
 	}
@@ -70,13 +73,14 @@ func (a *app) openDatabase(ctx context.Context, f databaseFlags, log *slog.Logge
 
 // connect opens a pool whose sessions are set up as the gateway needs them, and
 // tries it.
-func connect(ctx context.Context, url string, connections int32) (*pgxpool.Pool, error) {
+func connect(ctx context.Context, url string, connections int32, onNotice pgconn.NoticeHandler) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, usage("--database-url: %w; write it like postgres://user@host:5432/edigw", err)
 	}
 	config.MaxConns = max(connections, 4)
 	config.MinConns = 2
+	config.ConnConfig.OnNotice = onNotice
 	p := config.ConnConfig.RuntimeParams
 	p["application_name"] = "edigw"
 	p["timezone"] = "UTC"

@@ -430,7 +430,7 @@ func TestADatabaseWithoutSchemaIsNotReady(t *testing.T) {
 
 func connected(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := connect(t.Context(), url, 4)
+	pool, err := connect(t.Context(), url, 4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

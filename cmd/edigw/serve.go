@@ -113,7 +113,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}
 	s.later.Start()
 	g := &gateway.Gateway{
-		Pool: pool, Formats: formats, Handlers: documents.Handlers(), Log: log,
+		Pool: pool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
 		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, NewID: clock.NewID,
 	}
