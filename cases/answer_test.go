@@ -57,7 +57,7 @@ func send(t testing.TB, url string, q request) *answer {
 	if q.id != "" {
 		req.Header.Set("Idempotency-Key", q.id)
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Minute}
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
