@@ -276,7 +276,7 @@ func (s Segment) delimiters() []uint32 {
 // find gives the bounds of a value in the window.
 func (s Segment) find(e, r, c int) (from, to uint32, ok bool) {
 	el, rep, comp := 0, 1, 1
-	from, to = s.from, s.from
+	from = s.from
 	d := s.delimiters()
 	for i := 0; ; i++ {
 		if el == e && rep == r && comp == c {
