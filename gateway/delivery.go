@@ -63,6 +63,15 @@ type Receipt struct {
 	Posted   int // documents posted
 }
 
+// status is the HTTP status that leaves with the receipt: a repeat of what was
+// created is told 200.
+func (r *Receipt) status() int16 {
+	if r.Repeat && r.Rendered.Status == 201 {
+		return 200
+	}
+	return int16(r.Rendered.Status)
+}
+
 // Mixed is the verdict of a delivery whose interchanges have several.
 const Mixed Verdict = "mixed"
 

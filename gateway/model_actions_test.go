@@ -11,15 +11,34 @@ import (
 // actions are what may happen next; an action named twice happens twice as often.
 func (m *machine) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"deliver":   m.deliverNew,
-		"change":    m.deliverChanged,
-		"change 2":  m.deliverChanged,
-		"repeat":    m.deliverAgain,
-		"repeat 2":  m.deliverAgain,
-		"handler":   m.turnHandler,
-		"configure": m.reconfigure,
-		"restart":   m.restart,
-		"forge":     func(t *rapid.T) { m.forge(t, m.parts(t)) },
+		"deliver":        m.deliverNew,
+		"deliver 2":      m.deliverNew,
+		"change":         m.deliverChanged,
+		"change 2":       m.deliverChanged,
+		"change 3":       m.deliverChanged,
+		"change 4":       m.deliverChanged,
+		"change 5":       m.deliverChanged,
+		"repeat":         m.deliverAgain,
+		"repeat 2":       m.deliverAgain,
+		"repeat 3":       m.deliverAgain,
+		"repeat 4":       m.deliverAgain,
+		"handler":        m.turnHandler,
+		"handler 2":      m.turnHandler,
+		"configure":      m.reconfigure,
+		"configure 2":    m.reconfigure,
+		"restart":        m.restart,
+		"forge":          func(t *rapid.T) { m.forge(t, m.parts(t)) },
+		"import":         m.importNumber,
+		"defer":          m.deferWork,
+		"finish":         m.finish,
+		"decide":         m.decide,
+		"decide 2":       m.decide,
+		"discard":        m.discard,
+		"close held":     m.closeHeld,
+		"reject payload": m.rejectPayload,
+		"purge":          m.purge,
+		"age":            m.age,
+		"age 2":          m.age,
 	}
 }
 
@@ -172,7 +191,8 @@ func (m *machine) reconfigure(t *rapid.T) {
 	}
 	w := m.world
 	what := pick(t, "setting", "acceptance", "on_drift", "on_dead", "attempts", "absorb", "control_reference", "message_reference", "transport_id",
-		"on_known_document", "types", "strangers", "rules", "receipt_action", "drift_acknowledgement", "accepts_uci8", "nothing")
+		"on_known_document", "types", "strangers", "rules", "receipt_action", "drift_acknowledgement", "accepts_uci8",
+		"reuse_after", "nothing")
 	switch what {
 	case "acceptance":
 		flip(&w.acceptance, "interchange", "message")
@@ -203,6 +223,8 @@ func (m *machine) reconfigure(t *rapid.T) {
 		w.receiptAction = 15 - w.receiptAction
 	case "drift_acknowledgement":
 		flip(&w.driftAck, "none", "reject")
+	case "reuse_after":
+		w.reuse = !w.reuse
 	case "accepts_uci8":
 		w.uci8 = !w.uci8
 	}

@@ -119,9 +119,11 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 	id := w.keyOf(s)
 	k := w.keys[id]
 	r := &wanted{sent: s, row: w.rowOf(k, s, carriedBefore), key: k, variant: k.find(s.digest()), verdict: gateway.Duplicate}
-	if r.row != "I4" && r.row != "T3" {
-		defer func() { r.key.aged = false }()
-	}
+	defer func() {
+		if r.key != nil {
+			r.key.aged = false // this was its last delivery
+		}
+	}()
 	switch r.row {
 	case "T3":
 		r.stored = true
@@ -133,7 +135,7 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 				r.variant = v
 			}
 		}
-		r.variant.sha, r.variant.noDigest, r.variant.state = s.digest(), false, "accepted"
+		r.variant.sha, r.variant.noDigest, r.variant.state, r.variant.adopted = s.digest(), false, "accepted", w.delivery
 		w.acknowledge(r, gateway.ToldAccepted)
 	case "I1b", "I9", "I10", "I12":
 		r.verdict = map[string]gateway.Verdict{"I1b": gateway.First, "I9": gateway.Correction, "I10": gateway.Completion, "I12": gateway.Reuse}[r.row]
@@ -151,7 +153,6 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 			}
 		}
 		w.process(r, true)
-		k.aged = false
 	case "I11":
 		r.verdict = gateway.Drift
 		v := w.variant(r, id)
@@ -164,9 +165,10 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 		w.acknowledge(r, gateway.ToldAccepted)
 	case "I1", "I13":
 		r.verdict = gateway.Drift
+		purged := r.row == "I1" || k.current.content == "" && (k.current.adopted == 0 || k.current.adopted != w.delivery)
 		v := w.variant(r, id)
 		v.state, v.byI1 = "quarantined", r.row == "I1"
-		v.alert = w.drift("interchange", id, v.sha, v.byI1)
+		v.alert = w.drift("interchange", id, v.sha, purged)
 		r.alert = v.alert
 		w.acknowledge(r, w.toldDrift())
 	}

@@ -22,6 +22,7 @@ type world struct {
 	alerts   []*modelAlert
 	events   map[string]int // by type
 	journal  int            // rows
+	delivery int            // counts deliveries
 	revision [2]int32       // of the partner's configuration and of the gateway's rules
 	all      [2]int32       // of the whole configuration, and the rules
 	names    map[[32]byte]string
@@ -73,7 +74,8 @@ type modelVariant struct {
 	sent     *sending // nil where imported
 	sha      [32]byte
 	noDigest bool
-	content  string
+	content  string // "" where a fixture made it: no payload is kept
+	adopted  int    // the delivery that gave an imported one its digest
 	state    string
 	epoch    int
 	byI1     bool

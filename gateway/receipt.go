@@ -128,8 +128,8 @@ func (pl *plan) storedItem(n int, r *result) json.RawMessage {
 }
 
 // storedPart is how a transport id keeps one part of its receipt: the answer,
-// which stored answer of an interchange it was, and of a part that has no key of
-// its own the bytes.
+// which stored answer of an interchange it was, and of a part that has none the
+// bytes.
 type storedPart struct {
 	Answer Answer          `json:"answer"`
 	Ack    uuid.UUID       `json:"ack,omitzero"`
@@ -156,7 +156,7 @@ func (pl *plan) storedParts() ([]byte, error) {
 		if r.variant != nil {
 			parts[i].Ack = r.variant.Ack.ID
 		}
-		if r.key == nil {
+		if r.variant == nil {
 			parts[i].Item = r.item.JSON
 		}
 	}

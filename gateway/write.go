@@ -408,7 +408,7 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 	row := func(seq int, partner string, keep time.Duration) *journal.Delivery {
 		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: journal.Month(in.now, keep), Received: in.now,
 			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
-			Status: int16(r.Rendered.Status), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
+			Status: r.status(), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
 		for i := range payloads {
 			if payloads[i].partner == partner {
 				d.Payload, d.PayloadIn = &payloads[i].ref.ID, &payloads[i].ref.Month
