@@ -54,6 +54,9 @@ func (g *Guard) Post(content [32]byte, document uuid.UUID, stamp string) {
 	g.dirty = true
 }
 
+// Changed reports whether a content or revision was added.
+func (g *Guard) Changed() bool { return g.dirty }
+
 // PostStale adds a revision that came after a newer one, which stays the latest.
 func (g *Guard) PostStale(content [32]byte, document uuid.UUID) {
 	last := len(g.Documents) - 1

@@ -25,12 +25,11 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 	}
 	defer s.end()
 	found := 0
-	var try func(r *result, posts []post) error
-	try = func(r *result, posts []post) error {
+	var try func(r *result, posts []int32) error
+	try = func(r *result, posts []int32) error {
 		rows := make([]documents.Row, len(posts))
-		for i, p := range posts {
-			rows[i] = documents.Row{Document: r.p.docs[p.i], State: documents.StateLive, MessageID: r.key.ID,
-				MessageSHA256: r.variant.Messages[p.i].SHA256, MessageReference: r.p.ic.MessageReference(p.i), MessageIndex: p.i}
+		for n, i := range posts {
+			rows[n] = r.documentRow(int(i), r.p.docs[i])
 		}
 		s.batch.Queue("savepoint document")
 		err := documents.Queue(s.batch, r.p.owner.ID, rows)
@@ -54,7 +53,7 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 			return try(r, posts[len(posts)/2:])
 		}
 		found++
-		g.condemn(r.p, posts[0].i, err)
+		g.condemn(r.p, int(posts[0]), err)
 		return nil
 	}
 	for _, r := range pl.results {

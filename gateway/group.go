@@ -27,12 +27,13 @@ type group struct {
 }
 
 type member struct {
-	ctx  context.Context
-	in   *intake
-	pl   *plan
-	r    *Receipt
-	err  error
-	done chan struct{}
+	ctx    context.Context
+	in     *intake
+	pl     *plan
+	guards []*dedup.Guard // its guard keys
+	r      *Receipt
+	err    error
+	done   chan struct{}
 }
 
 const (
@@ -142,18 +143,17 @@ func (g *Gateway) decideMembers(ms []*member) (going []*member) {
 		if err != nil || !pl.plainFirst() {
 			continue
 		}
-		refs := pl.guardRefs()
-		posts := 0
-		for _, r := range pl.results {
-			posts += len(r.posts)
-		}
-		if len(refs) != posts || slices.ContainsFunc(refs, func(r dedup.GuardRef) bool { return guards[r] }) {
+		if err := pl.orderGuards(); err != nil || len(pl.guarding.first) != len(pl.guarding.spots) {
 			continue
 		}
-		for _, r := range refs {
-			guards[r] = true
+		claims, err := pl.guardClaims(0, len(pl.guarding.first))
+		if err != nil || slices.ContainsFunc(claims, func(c *dedup.Guard) bool { return guards[c.GuardRef] }) {
+			continue
 		}
-		m.pl, m.err = pl, nil
+		for _, c := range claims {
+			guards[c.GuardRef] = true
+		}
+		m.pl, m.guards, m.err = pl, claims, nil
 		going = append(going, m)
 	}
 	return going
@@ -202,7 +202,7 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 	var guards []*dedup.Guard
 	contents := map[string][][]byte{}
 	for _, m := range ms {
-		keys, guards = append(keys, m.pl.claims...), append(guards, m.pl.guardClaims()...)
+		keys, guards = append(keys, m.pl.claims...), append(guards, m.guards...)
 		for partner, c := range m.pl.copyContents() {
 			contents[partner] = append(contents[partner], c...)
 		}
@@ -240,8 +240,9 @@ func (g *Gateway) writeGroup(s *session, ms []*member) error {
 			if rows[partner] == nil {
 				order = append(order, partner)
 			}
-			for _, p := range r.posts {
-				rows[partner] = append(rows[partner], r.documentRow(p.i, r.p.docs[p.i]))
+			for _, i := range r.posts {
+				rows[partner] = append(rows[partner], r.documentRow(int(i), r.p.docs[i]))
+				g.tellCreated(m.pl, r, int(i))
 			}
 		}
 		body, _ := m.in.Payload.InMemory() // a member is small, so it is in memory

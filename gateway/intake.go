@@ -50,8 +50,10 @@ type part struct {
 	retained bool      // documents are kept in judged
 	base     uuid.UUID // of the documents' ids
 	judged   []judgement
+	ids      identities            // beside judged
 	docs     []*documents.Document // beside judged, where they are retained
 	errs     map[int][]*edi.Error  // of messages and their documents, beside edi.Interchange.MessageErrors
+	tooMany  bool                  // refused messages, to keep what is wrong with each
 	listed   []string              // document numbers of the first messages
 	arrival  Arrival
 	number   string // control reference of our acknowledgement
@@ -64,8 +66,8 @@ type judgement struct {
 	fate     dedup.Fate // Posted: sound
 	revision uint8      // documents.Revision
 	class    uint8      // index into classes
-	guard    [32]byte
-	content  [32]byte
+
+	unsupported bool // of a type that the partner may not send
 }
 
 // classes are the document classes a judgement names by number.
@@ -73,11 +75,21 @@ var classes = [...]string{documents.ClassGeneric, documents.ClassInvoice, docume
 
 func (p *part) refuse(i int, errs ...*edi.Error) judgement {
 	p.remember(i, errs)
-	return judgement{fate: dedup.RefusedMsg}
+	return judgement{fate: dedup.RefusedMsg, unsupported: len(errs) == 1 && errs[0].Code == unsupportedType}
 }
+
+// maxRemembered bounds the messages of an interchange whose findings are kept.
+// What is dropped is counted; an interchange with more refused messages is
+// refused as a whole, so that none is refused without a reason.
+const maxRemembered = 10_000
 
 func (p *part) remember(i int, errs []*edi.Error) {
 	if len(errs) == 0 {
+		return
+	}
+	if len(p.errs) >= maxRemembered && p.errs[i] == nil {
+		p.ic.DroppedErrors += len(errs)
+		p.tooMany = p.tooMany || edi.Worst(errs) >= edi.SeverityError && errs[0].Code != unsupportedType
 		return
 	}
 	if p.errs == nil {
@@ -153,6 +165,13 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.DigestKey(d.SHA256)}
 	}
 	return in, nil
+}
+
+// close lets go of what the delivery keeps beside memory.
+func (in *intake) close() {
+	for _, p := range in.parts {
+		p.ids.close()
+	}
 }
 
 // maxInterchanges bounds the interchanges of one delivery: each is a key, a lock

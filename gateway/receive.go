@@ -28,6 +28,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer in.close()
 	leave, ok := g.flight.enter(in.refs(), g.wait())
 	if !ok {
 		return nil, ErrBusy
@@ -123,7 +124,15 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 		dedup.QueueCopies(s.batch, partner, contents, in.takeCopy)
 	}
 	if len(in.knownRefs()) == 0 {
-		pl.queueGuards(s.batch)
+		if err := pl.orderGuards(); err != nil {
+			return err
+		}
+		if pl.guarding.few {
+			pl.guarding.asked = true
+			if err := pl.queueGuards(s.batch, 0, len(pl.guarding.first)); err != nil {
+				return err
+			}
+		}
 	}
 	if err := s.flush(ctx); err != nil {
 		if isBusy(err) {

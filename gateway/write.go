@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/dedup"
-	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 )
@@ -112,12 +111,6 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
-	var guards []*dedup.Guard
-	for _, gd := range pl.guards {
-		guards = append(guards, gd)
-	}
-	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	dedup.QueueGuardChanges(s.batch, guards)
 	if err := g.writePayload(ctx, s, pl); err != nil {
 		return err
 	}
@@ -153,114 +146,6 @@ func (pl *plan) queueLastDelivery(b *pgx.Batch) {
 	if len(refs) > 0 {
 		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
 	}
-}
-
-// documentsAtOnce bounds the documents of one statement.
-const documentsAtOnce = 500
-
-// writeDocuments writes the documents of every message to be posted: from
-// memory, or for a large delivery by reading it a second time.
-func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) error {
-	revisions := pl.revisions()
-	for _, r := range pl.results {
-		if len(r.posts) == 0 {
-			continue
-		}
-		var rows []documents.Row
-		flush := func(last bool) error {
-			if len(rows) == 0 {
-				return nil
-			}
-			first := rows
-			if s.hook != nil { // a fault test wants to stop after the first one
-				first = rows[:1]
-			}
-			if err := documents.Queue(s.batch, r.p.owner.ID, first); err != nil {
-				return err
-			}
-			if s.hook != nil {
-				if err := s.point(ctx, "first document"); err != nil {
-					return err
-				}
-				if err := documents.Queue(s.batch, r.p.owner.ID, rows[1:]); err != nil {
-					return err
-				}
-			}
-			rows = nil
-			if !last {
-				return s.flush(ctx)
-			}
-			return s.point(ctx, "last document")
-		}
-		add := func(i int, d *documents.Document) error {
-			row := r.documentRow(i, d)
-			if rev, ok := revisions[d.ID]; ok {
-				row.Revision, row.Supersedes, row.SupersededBy, row.CancelledBy = rev.number, rev.supersedes, rev.supersededBy, rev.cancelledBy
-			}
-			rows = append(rows, row)
-			if len(rows) == documentsAtOnce {
-				return flush(false)
-			}
-			return nil
-		}
-		if r.p.retained {
-			for _, p := range r.posts {
-				if err := add(p.i, r.p.docs[p.i]); err != nil {
-					return err
-				}
-			}
-		} else {
-			next := 0
-			wanted := func(i int) bool {
-				for next < len(r.posts) && r.posts[next].i < i {
-					next++
-				}
-				return next < len(r.posts) && r.posts[next].i == i
-			}
-			if err := g.documentsOf(pl.in, r.p, wanted, add); err != nil {
-				return err
-			}
-		}
-		if err := flush(true); err != nil {
-			return err
-		}
-	}
-	for _, x := range pl.supersede {
-		if x.cancel {
-			documents.QueueCancel(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
-		} else {
-			documents.QueueSupersede(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
-		}
-	}
-	return nil
-}
-
-// documentRow is the row of message i's document, the first of its identity.
-func (r *result) documentRow(i int, d *documents.Document) documents.Row {
-	return documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
-		MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
-		Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
-}
-
-type revisionRow struct {
-	number                                int
-	supersedes, supersededBy, cancelledBy *uuid.UUID
-}
-
-// revisions says how the documents of this delivery stand to earlier ones.
-func (pl *plan) revisions() map[uuid.UUID]revisionRow {
-	rows := map[uuid.UUID]revisionRow{}
-	for _, x := range pl.supersede {
-		row := revisionRow{number: x.number, supersedes: &x.old}
-		if x.cancel {
-			row.cancelledBy = &x.new // a cancellation is no document that counts
-		}
-		rows[x.new] = row
-	}
-	for _, x := range pl.stale {
-		rows[x.old] = revisionRow{number: x.number, supersededBy: &x.new}
-	}
-	return rows
 }
 
 // writePayload keeps the bytes as they came.
@@ -356,8 +241,8 @@ func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error)
 	return acks, nil
 }
 
-// events tells what happened, once each, in the transaction that causes it. Test
-// interchanges cause none.
+// events tells what happened, once each, in the transaction that causes it: all
+// that writeDocuments has not queued. Test interchanges cause none.
 func (g *Gateway) events(pl *plan) []outbox.Event {
 	var events []outbox.Event
 	add := func(partner, typ, subject string, keep time.Duration, data map[string]any) {
@@ -387,11 +272,9 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 			add(r.key.Partner, outbox.MessageReceived, subject, keep, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
-		for _, p := range r.posts {
-			add(r.key.Partner, outbox.DocumentCreated, subject, keep, map[string]any{"document_id": p.documentID(), "message_id": r.key.ID,
-				"type": r.p.ic.Messages[p.i].Type.Type, "class": classes[p.judged().class], "message_sha256": hexOf(r.variant.Messages[p.i].SHA256)})
-		}
 	}
+	events = append(events, pl.created...)
+	pl.created = nil
 	for _, x := range pl.supersede {
 		if !x.test {
 			add(x.partner, outbox.DocumentSuperseded, x.partner+"/"+x.old.String(), pl.in.Partner.Retention.Payloads,
@@ -465,8 +348,8 @@ func (pl *plan) copyContents() map[string][][]byte {
 		}
 		owner := r.p.owner.ID
 		contents[in.Partner.ID] = append(contents[in.Partner.ID], slices.Clone(r.p.ic.PayloadSHA256[:]))
-		for _, p := range r.posts[:min(len(r.posts), maxCopies)] {
-			if c := r.p.copyOf(p.i); c != ([32]byte{}) {
+		for _, i := range r.posts[:min(len(r.posts), maxCopies)] {
+			if c := r.p.copyOf(int(i)); c != ([32]byte{}) {
 				contents[owner] = append(contents[owner], c[:])
 			}
 		}
