@@ -195,9 +195,11 @@ func (g *Gateway) commitGroup(ms []*member) error {
 }
 
 // claimGroup claims every key and every guard key of the group, each in one
-// sorted statement. It waits a few milliseconds for a lock at most.
+// sorted statement. It waits a few milliseconds for a lock at most, then as long as
+// any delivery: what it writes next waits for nobody's key, but another group may
+// be about to extend the same table.
 func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) error {
-	s.batch.Queue("set local lock_timeout = '5ms'")
+	s.batch.Queue("set local lock_timeout = '20ms'")
 	var keys []*dedup.Key
 	var guards []*dedup.Guard
 	contents := map[string][][]byte{}
@@ -223,6 +225,7 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 	if claimed < len(keys) || guarded < len(guards) || copies > 0 {
 		return errAlone
 	}
+	s.batch.Queue("reset lock_timeout") // to the session's
 	return nil
 }
 
