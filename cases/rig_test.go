@@ -109,7 +109,7 @@ func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gatewa
 
 // serve opens a socket for g and gives its address.
 func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
-	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Running: g.Running,
+	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
 	server := httptest.NewServer(httpin.Routes(in))
 	r.t.Cleanup(server.Close)

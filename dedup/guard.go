@@ -64,6 +64,13 @@ func (g *Guard) PostStale(content [32]byte, document uuid.UUID) {
 	g.dirty = true
 }
 
+// KeepUntil moves the guard's purge date, never back.
+func (g *Guard) KeepUntil(day time.Time) {
+	if day.After(g.PurgeOn) {
+		g.PurgeOn, g.dirty = day, true
+	}
+}
+
 // guardBatch bounds the parameters of one guard statement; the statements
 // follow each other in the one order.
 const guardBatch = 20_000

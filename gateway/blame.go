@@ -24,7 +24,8 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 		return failed
 	}
 	defer s.end()
-	found := 0
+	found, tried, states := 0, 0, map[string]bool{}
+	var condemned []func()
 	var try func(r *result, posts []int32) error
 	try = func(r *result, posts []int32) error {
 		rows := make([]documents.Row, len(posts))
@@ -53,19 +54,24 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 			return try(r, posts[len(posts)/2:])
 		}
 		found++
-		g.condemn(r.p, int(posts[0]), err)
+		states[sqlState(err)] = true
+		condemned = append(condemned, func() { g.condemn(r.p, int(posts[0]), err) })
 		return nil
 	}
 	for _, r := range pl.results {
 		if len(r.posts) == 0 {
 			continue
 		}
+		tried += len(r.posts)
 		if err := try(r, r.posts); err != nil {
 			return failed
 		}
 	}
-	if found == 0 {
-		return failed
+	if found == 0 || found == tried && tried > 1 && len(states) == 1 {
+		return failed // none, or every one for the same reason: no document's fault
+	}
+	for _, f := range condemned {
+		f()
 	}
 	return fmt.Errorf("%w: %d documents could not be stored", errStartAgain, found)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 )
 
@@ -72,6 +71,9 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 	pl := &plan{in: in}
 	if in.key != (dedup.Ref{}) {
 		pl.tkey = in.keys[in.key]
+		if err := in.allCarried(pl.tkey); err != nil {
+			return nil, err
+		}
 		pl.transport = JudgeTransport(in.transportArrival(pl.tkey), pl.tkey)
 		if pl.tkey != nil {
 			pl.tvariant = pl.tkey.Find(in.SHA256)
@@ -96,6 +98,21 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 	g.decideTransport(pl)
 	pl.collect()
 	return pl, nil
+}
+
+// allCarried: of an id that carried another payload, every interchange it carried
+// must have been looked for; one that it carried meanwhile sends the delivery
+// back to its look-up.
+func (in *intake) allCarried(t *dedup.Key) error {
+	if t == nil || t.Find(in.SHA256) != nil {
+		return nil
+	}
+	for _, c := range t.Carried {
+		if !in.looked[c.Ref] {
+			return errStartAgain
+		}
+	}
+	return nil
 }
 
 func (in *intake) transportArrival(k *dedup.Key) *TransportArrival {
@@ -258,7 +275,7 @@ func (g *Gateway) answerAfresh(pl *plan, r *result, a Answer) {
 		r.variant.Answer = int16(a)
 	}
 	if a != ToldTryAgain {
-		r.ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, r.p.owner.Retention.Acknowledgements)}
+		r.ack = dedup.Stored{ID: g.NewID(), Month: month(pl.in.now, r.p.owner, r.p.owner.Retention.Acknowledgements)}
 		r.variant.Ack = r.ack
 	}
 	r.key.Touch(r.variant)

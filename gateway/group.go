@@ -15,7 +15,8 @@ import (
 
 // group commits prepared deliveries of new keys together: one statement a table
 // for all of them, one COMMIT. Nobody waits for others to come: whoever is there
-// when a committer is free goes with it, and a lone delivery goes at once.
+// when a committer is free goes with it, and a lone delivery goes at once, as a
+// group of one.
 //
 // A group never waits for a lock and takes only deliveries of which nothing is
 // known. If anything in it turns out otherwise it is rolled back, and each of its
@@ -27,7 +28,6 @@ type group struct {
 }
 
 type member struct {
-	ctx    context.Context
 	in     *intake
 	pl     *plan
 	guards []*dedup.Guard // its guard keys
@@ -48,10 +48,10 @@ var errAlone = errors.New("goes alone")
 
 // commitSoon commits a delivery, in a group if it may go with others.
 func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) {
-	if g.Hook != nil || !in.groupable() {
+	if !in.groupable() {
 		return g.commit(ctx, in)
 	}
-	m := &member{ctx: ctx, in: in, done: make(chan struct{})}
+	m := &member{in: in, done: make(chan struct{})}
 	g.group.mu.Lock()
 	g.group.waiting = append(g.group.waiting, m)
 	start := g.group.running < committers
@@ -62,12 +62,32 @@ func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) 
 	if start {
 		go g.commitWaiting()
 	}
-	<-m.done
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		if g.group.leave(m) {
+			return nil, fmt.Errorf("wait for a committer: %w", ctx.Err())
+		}
+		<-m.done // a committer has it, and is bounded itself
+	}
 	if errors.Is(m.err, errAlone) {
 		clear(in.keys) // what the group decided is void
+		clear(in.alerts)
 		return g.commit(ctx, in)
 	}
 	return m.r, m.err
+}
+
+// leave takes a member out of the queue; false if it is no longer there.
+func (q *group) leave(m *member) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, m)
+	if i < 0 {
+		return false
+	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	return true
 }
 
 // groupable: nothing about the delivery is known, and it is small.
@@ -113,10 +133,6 @@ func (g *Gateway) commitMembers(ms []*member) {
 			}
 		}
 	}()
-	if len(ms) == 1 {
-		ms[0].r, ms[0].err = g.commit(ms[0].ctx, ms[0].in)
-		return
-	}
 	going := g.decideMembers(ms)
 	if len(going) == 0 {
 		return
@@ -174,13 +190,20 @@ func (pl *plan) plainFirst() bool {
 
 // commitGroup is the ingress transaction of several deliveries.
 func (g *Gateway) commitGroup(ms []*member) error {
-	ctx := context.Background() // each member's is detached already
+	ctx, cancel := context.WithTimeout(context.Background(), g.patience(ms[0].in.Delivery)) // no member's own: they share it
+	defer cancel()
 	s, err := g.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.end()
+	if err := s.point(ctx, "begin"); err != nil {
+		return err
+	}
 	if err := g.claimGroup(ctx, s, ms); err != nil {
+		return err
+	}
+	if err := s.point(ctx, "claim"); err != nil {
 		return err
 	}
 	for _, m := range ms {
@@ -188,7 +211,7 @@ func (g *Gateway) commitGroup(ms []*member) error {
 			return err
 		}
 	}
-	if err := g.writeGroup(s, ms); err != nil {
+	if err := g.writeGroup(ctx, s, ms); err != nil {
 		return err
 	}
 	return s.commit(ctx)
@@ -230,7 +253,7 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 }
 
 // writeGroup queues one statement a table, documents one for each partner.
-func (g *Gateway) writeGroup(s *session, ms []*member) error {
+func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) error {
 	rows := map[string][]documents.Row{}
 	var order []string
 	var chunks []journal.Chunk
@@ -261,12 +284,18 @@ func (g *Gateway) writeGroup(s *session, ms []*member) error {
 		deliveries = append(deliveries, g.journalRows(m.pl, m.r, m.pl.payloads)...)
 	}
 	for _, partner := range order {
-		if err := documents.Queue(s.batch, partner, rows[partner]); err != nil {
+		if err := s.queueDocuments(ctx, partner, rows[partner]); err != nil {
 			return err
 		}
 	}
+	if err := s.point(ctx, "last document"); err != nil {
+		return err
+	}
 	journal.QueueChunks(s.batch, chunks)
 	journal.QueueAcknowledgements(s.batch, acks)
+	if err := s.point(ctx, "acknowledgement"); err != nil {
+		return err
+	}
 	if err := outbox.QueueEvents(s.batch, events); err != nil {
 		return err
 	}

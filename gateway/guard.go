@@ -40,8 +40,9 @@ type supersession struct {
 	test     bool
 }
 
-// guardPurge: a guard key never goes before the keys; a day more than they have
-// covers repeats that move theirs.
+// guardPurge: a guard key never goes before the keys of the interchanges that
+// brought its document. Twice their window covers the repeats that move theirs;
+// an interchange that is absorbed moves it again.
 func guardPurge(now time.Time, window time.Duration) time.Time {
 	return purgeOn(now, 2*window)
 }
@@ -105,6 +106,7 @@ func (pl *plan) pass(p post, gd *dedup.Guard) (bool, error) {
 		v.Messages[p.i].Fate = f
 		p.r.key.Touch(v)
 	}
+	gd.KeepUntil(guardPurge(pl.in.now, p.r.p.owner.Retention.DedupWindow))
 	if doc, ok := gd.Find(id.content); ok || gd.Imported {
 		fate(dedup.Absorbed)
 		if ok {

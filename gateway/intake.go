@@ -19,19 +19,21 @@ import (
 // intake is a delivery on its way through Receive.
 type intake struct {
 	*Delivery
-	id        uuid.UUID
-	payloadID uuid.UUID
-	started   time.Time // this node's monotonic clock, for took
-	now       time.Time // the database's
-	key       dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
-	parts     []*part
-	alsoLock  []dedup.Ref    // keys of open transport drifts whose interchange arrived under another id
-	unkeyed   dedup.Revision // what parts without a key are judged under
+	id             uuid.UUID
+	payloadID      uuid.UUID
+	started        time.Time // this node's monotonic clock, for took
+	now            time.Time // the database's
+	key            dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
+	parts          []*part
+	alsoLock       []dedup.Ref        // keys of open transport drifts whose interchange arrived under another id
+	unkeyed        dedup.Revision     // what parts without a key are judged under
+	overQuarantine bool               // nothing more of the partner that is refused without a key is kept today
+	looked         map[dedup.Ref]bool // keys that were looked for
 
 	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement
-	copies []dedup.Copy // drifts with the same content
+	copies []foundCopy // drifts with the same content
 }
 
 // part is one interchange of a delivery, or a stretch of text that is none.
@@ -162,7 +164,7 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	case d.TransportID != "":
 		in.key = dedup.Ref{Partner: d.Partner.ID, ID: d.TransportID}
 	case !holds:
-		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.DigestKey(d.SHA256)}
+		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.PayloadKey(d.SHA256)}
 	}
 	return in, nil
 }
@@ -290,7 +292,7 @@ func (in *intake) messageID() string {
 	if len(in.parts) == 1 && in.parts[0].key.ID != "" {
 		return in.parts[0].key.ID
 	}
-	return dedup.DigestKey(in.SHA256)
+	return dedup.PayloadKey(in.SHA256)
 }
 
 func hexOf(d [32]byte) string { return hex.EncodeToString(d[:]) }

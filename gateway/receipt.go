@@ -51,6 +51,8 @@ func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
 		r.Posted += len(res.posts)
 		if a := alertOf(res.drift); a != nil {
 			r.AlertID = *a
+		} else if res.variant != nil && res.stored {
+			r.AlertID = res.variant.AlertID
 		}
 	}
 	r.Answer = Overall(r.Items)

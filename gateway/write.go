@@ -12,6 +12,7 @@ import (
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
 )
 
 // storedPayload is what of the delivery is kept for one partner: all of it for
@@ -22,23 +23,32 @@ type storedPayload struct {
 	offset, length int64
 }
 
+// month is the purge month of what is kept of a partner; nothing of one under
+// legal hold is purged.
+func month(now time.Time, p *partners.Partner, keep time.Duration) time.Time {
+	if p.Retention.LegalHold {
+		return journal.Held
+	}
+	return journal.Month(now, keep)
+}
+
 // placePayload gives every new variant the place of its bytes. What is open, held
 // or dead is kept in the partition held.
 func (pl *plan) placePayload() {
 	in := pl.in
 	pl.payloads = pl.payloads[:0]
 	whole := storedPayload{partner: in.Partner.ID, length: in.Payload.Size()}
-	whole.ref = dedup.Stored{ID: in.payloadID, Month: journal.Month(in.now, in.Partner.Retention.Payloads)}
+	whole.ref = dedup.Stored{ID: in.payloadID, Month: month(in.now, in.Partner, in.Partner.Retention.Payloads)}
 	keep := false
 	for _, r := range pl.results {
 		if r.p == nil || r.p.owner.ID == in.Partner.ID {
 			switch {
-			case r.variant != nil && r.variant.DeliveryID == in.id && r.row.Effect != Adopt:
+			case pl.stores(r):
 				keep = true
 				if retained(r) {
 					whole.ref.Month = journal.Held
 				}
-			case r.variant == nil && !r.stored:
+			case r.variant == nil && !r.stored && !in.overQuarantine:
 				keep = true
 			}
 		}
@@ -53,15 +63,16 @@ func (pl *plan) placePayload() {
 		}
 	}
 	for _, r := range pl.results {
-		if r.variant == nil || r.variant.DeliveryID != in.id || r.row.Effect == Adopt {
+		if !pl.stores(r) {
 			continue
 		}
+		r.variant.DeliveryID, r.variant.Offset, r.variant.Length = in.id, r.p.ic.Offset, r.p.ic.Length
 		if r.p.owner.ID == in.Partner.ID {
 			place(r.key, r.variant, whole.ref)
 			continue
 		}
 		own := storedPayload{partner: r.p.owner.ID, offset: r.p.ic.Offset, length: r.p.ic.Length,
-			ref: dedup.Stored{ID: documentID(in.payloadID, len(pl.payloads)+1), Month: journal.Month(in.now, r.p.owner.Retention.Payloads)}}
+			ref: dedup.Stored{ID: documentID(in.payloadID, len(pl.payloads)+1), Month: month(in.now, r.p.owner, r.p.owner.Retention.Payloads)}}
 		if retained(r) {
 			own.ref.Month = journal.Held
 		}
@@ -69,6 +80,20 @@ func (pl *plan) placePayload() {
 		place(r.key, r.variant, own.ref)
 		pl.payloads = append(pl.payloads, own)
 	}
+}
+
+// stores reports whether the bytes of a variant are kept with this delivery: it
+// is new, or it is taken up again and what was kept of it is gone, or would be
+// purged while something of it is open.
+func (pl *plan) stores(r *result) bool {
+	if r.variant == nil || r.row.Effect == Adopt {
+		return false
+	}
+	if r.variant.DeliveryID == pl.in.id {
+		return true
+	}
+	kept := r.variant.Payload.Month
+	return r.row.Effect == Redo && kept != journal.Held && (retained(r) || !pl.in.now.Before(kept.AddDate(0, 1, 0)))
 }
 
 // place notes where v's bytes stand. They move to the partition held with those
@@ -217,7 +242,7 @@ func (pl *plan) writeAlerts(s *session) {
 	}
 	for _, c := range pl.in.copies {
 		if c.Kind != dedup.KindTransport {
-			dedup.QueueCopySeen(s.batch, pl.in.Partner.ID, c.Alert, pl.in.messageID())
+			dedup.QueueCopySeen(s.batch, c.partner, c.Alert, pl.in.messageID())
 		}
 	}
 }
@@ -292,10 +317,8 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: journal.Month(in.now, keep), Received: in.now,
 			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
 			Status: r.status(), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
-		for i := range payloads {
-			if payloads[i].partner == partner {
-				d.Payload, d.PayloadIn = &payloads[i].ref.ID, &payloads[i].ref.Month
-			}
+		if len(payloads) > 0 && payloads[0].partner == partner && payloads[0].ref.ID == in.payloadID {
+			d.Payload, d.PayloadIn = &payloads[0].ref.ID, &payloads[0].ref.Month
 		}
 		return d
 	}
@@ -321,6 +344,9 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 			d.MessageID = res.key.ID
 		case in.TransportID == "": // found by the digest of the payload
 			d.MessageID = in.key.ID
+		}
+		if len(payloads) > 0 && res.variant != nil && res.variant.DeliveryID == in.id && res.variant.Payload.ID != uuid.Nil {
+			d.Payload, d.PayloadIn = &res.variant.Payload.ID, &res.variant.Payload.Month
 		}
 		if res.variant != nil && res.variant.Ack.ID != uuid.Nil && res.answer != ToldTryAgain {
 			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/documents"
-	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 )
 
@@ -89,16 +88,7 @@ func (w *documentWriter) queue(ctx context.Context, r *result) error {
 	}
 	w.rows = w.rows[:0]
 	w.queued += len(rows)
-	if w.s.hook != nil { // a fault test wants to stop after the first one
-		if err := documents.Queue(w.s.batch, r.p.owner.ID, rows[:1]); err != nil {
-			return err
-		}
-		if err := w.s.point(ctx, "first document"); err != nil {
-			return err
-		}
-		rows = rows[1:]
-	}
-	if err := documents.Queue(w.s.batch, r.p.owner.ID, rows); err != nil {
+	if err := w.s.queueDocuments(ctx, r.p.owner.ID, rows); err != nil {
 		return err
 	}
 	if w.queued < documentsAtOnce {
@@ -109,6 +99,21 @@ func (w *documentWriter) queue(ctx context.Context, r *result) error {
 	}
 	w.queued, w.pl.created = 0, w.pl.created[:0]
 	return w.s.flush(ctx)
+}
+
+// queueDocuments queues rows in one statement a table; a fault test can stop
+// after the first document.
+func (s *session) queueDocuments(ctx context.Context, partner string, rows []documents.Row) error {
+	if s.hook != nil && len(rows) > 0 {
+		if err := documents.Queue(s.batch, partner, rows[:1]); err != nil {
+			return err
+		}
+		if err := s.point(ctx, "first document"); err != nil {
+			return err
+		}
+		rows = rows[1:]
+	}
+	return documents.Queue(s.batch, partner, rows)
 }
 
 // documentCreated is what the event of that name says.
@@ -125,7 +130,7 @@ func (g *Gateway) tellCreated(pl *plan, r *result, i int) {
 	if r.p.ic.Test {
 		return
 	}
-	pl.created = append(pl.created, outbox.Event{Partner: r.key.Partner, ID: g.NewID(), Month: journal.Month(pl.in.now, r.p.owner.Retention.Payloads),
+	pl.created = append(pl.created, outbox.Event{Partner: r.key.Partner, ID: g.NewID(), Month: month(pl.in.now, r.p.owner, r.p.owner.Retention.Payloads),
 		Kind: outbox.KindEvent, Type: outbox.DocumentCreated, Subject: r.key.Partner + "/" + r.key.ID,
 		Data: documentCreated{documentID(r.p.base, i), r.key.ID, r.p.ic.Messages[i].Type.Type, classes[r.p.judged[i].class], hexOf(r.variant.Messages[i].SHA256)}})
 }

@@ -39,9 +39,10 @@ type Handler struct {
 	Partner func(id string) *partners.Partner
 	// Receive is gateway.Gateway.Receive.
 	Receive func(context.Context, *gateway.Delivery) (*gateway.Receipt, error)
-	// Running reports whether the first copy of a known transport id is being
-	// received now; such a copy is refused before its body is read. nil never.
-	Running func(partner, transportKey string) bool
+	// Reserve takes a known transport id before a large body is read; not ok while
+	// another copy is being read or received, and this one is then refused unread.
+	// nil reserves nothing.
+	Reserve func(partner, transportKey string) (release func(), ok bool)
 
 	Spool   *gateway.Spool
 	Limits  Limits
@@ -86,6 +87,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		line.Status, line.Lost = refuse(w, r, err, unread)
 		line.Reason, line.Err = reasonOf(err)
 		line.Claimed = h.claimed(r, d.partner)
+	}
+	if d.release != nil {
+		d.release()
 	}
 	if d.spooled != nil {
 		_ = d.spooled.Close() // the file has no name: it is gone, whatever closing says

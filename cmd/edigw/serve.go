@@ -118,7 +118,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
-		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Running: g.Running,
+		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool:  &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes},
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
