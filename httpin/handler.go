@@ -73,6 +73,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner, Remote: remote(r)}
 
 	d, err := h.open(w, r)
+	defer d.close()
 	unread := d.spooled == nil && r.ContentLength != 0
 	if d.partner != nil {
 		line.Partner, line.MessageID = d.partner.ID, d.key
@@ -81,18 +82,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		line.Bytes = d.delivery.Payload.Size()
 		line.Receipt, err = h.receive(r.Context(), d)
 	}
+	d.close() // before the answer: who has it may send again at once
 	if err == nil {
 		line.Status, line.Lost = acknowledge(w, line.Receipt)
 	} else {
 		line.Status, line.Lost = refuse(w, r, err, unread)
 		line.Reason, line.Err = reasonOf(err)
 		line.Claimed = h.claimed(r, d.partner)
-	}
-	if d.release != nil {
-		d.release()
-	}
-	if d.spooled != nil {
-		_ = d.spooled.Close() // the file has no name: it is gone, whatever closing says
 	}
 	line.Took = time.Since(start)
 	h.Metrics.Count(line, h.now())

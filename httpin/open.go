@@ -21,6 +21,21 @@ type opened struct {
 	release  func() // of the reserved key; nil without
 	spooled  *gateway.Spooled
 	delivery *gateway.Delivery
+	closed   bool
+}
+
+// close lets go of what open took, once.
+func (o *opened) close() {
+	if o.closed {
+		return
+	}
+	o.closed = true
+	if o.spooled != nil {
+		_ = o.spooled.Close() // the file has no name: it is gone, whatever closing says
+	}
+	if o.release != nil {
+		o.release()
+	}
 }
 
 // open reads a request: who, which message, and only then the body. Its error
