@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -128,6 +129,7 @@ func (g *Gateway) commitWaiting() {
 func (g *Gateway) commitMembers(ms []*member) {
 	defer func() {
 		if e := recover(); e != nil { // one member's fault is not the others'
+			g.Log.Error("a group of deliveries failed; each goes alone", "members", len(ms), "err", e, "stack", string(debug.Stack()))
 			for _, m := range ms {
 				m.err = errAlone
 			}
