@@ -40,7 +40,7 @@ func (w *world) tells(e *expectation, parts []*sending) told {
 		x.Key = e.items[0].key.id
 	} else if e.id == "" {
 		d := sha(payload(parts))
-		x.Key = "sha256:" + hex.EncodeToString(d[:])
+		x.Key = "payload:sha256:" + hex.EncodeToString(d[:])
 	}
 	for n, r := range e.items {
 		rule := strings.TrimSpace(e.rule + " " + r.row)

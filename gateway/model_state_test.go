@@ -80,6 +80,7 @@ type modelVariant struct {
 	epoch    int
 	byI1     bool
 	decided  bool // a decision or a policy put it where it is
+	byHand   bool // a decision
 	messages []modelMessage
 	answer   gateway.Answer // the last acknowledgement; 0 if it only ever got 503
 	item     []byte         // its bytes, nil where they are not kept

@@ -29,7 +29,7 @@ func (w *world) deliver(id string, parts []*sending) *expectation {
 	case id != "":
 		e.id = "http:nordhafen:" + id
 	case !slices.ContainsFunc(parts, func(s *sending) bool { return !s.junk }):
-		e.id = "sha256:" + hex.EncodeToString(d[:])
+		e.id = "payload:sha256:" + hex.EncodeToString(d[:])
 	}
 	t := w.ids[e.id]
 	before := t.find(d)
