@@ -13,6 +13,7 @@ import (
 // end holds a whole history against the invariants of outcomes.md. 3, 4, 6 and 7
 // are held by the comparison after every action.
 func (m *machine) end(t *rapid.T) {
+	m.compare(t, true)
 	m.postedOnce(t)
 	m.acknowledgedKept(t)
 	m.nothingLost(t)

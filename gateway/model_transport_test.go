@@ -24,7 +24,6 @@ func (w *world) owns(s *sending) bool { return !s.junk && (!s.stranger || w.stra
 func (w *world) deliver(id string, parts []*sending) *expectation {
 	d := sha(payload(parts))
 	e := &expectation{}
-	w.delivery++
 	switch {
 	case id != "":
 		e.id = "http:nordhafen:" + id
