@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // GuardRef names a business document of a partner, whatever interchange brings
@@ -81,11 +82,11 @@ func QueueGuards(b *pgx.Batch, guards []*Guard, inserted func(GuardRef)) {
 	for part := range slices.Chunk(guards, guardBatch) {
 		n := len(part)
 		partner, messageID, stamp := make([]string, n), make([]string, n), make([]string, n)
-		key, contents := make([][]byte, n), make([][]byte, n)
-		document, purgeOn := make([]uuid.UUID, n), make([]time.Time, n)
+		key, contents := make(pgtype.FlatArray[[]byte], n), make(pgtype.FlatArray[[]byte], n)
+		document, purgeOn := make(pgtype.FlatArray[pgtype.UUID], n), make(pgtype.FlatArray[pgtype.Date], n)
 		for i, g := range part {
-			partner[i], messageID[i], stamp[i], purgeOn[i] = g.Partner, g.MessageID, g.Stamp, g.PurgeOn
-			key[i], contents[i], document[i] = g.Key[:], g.Contents[0][:], g.Documents[0]
+			partner[i], messageID[i], stamp[i], purgeOn[i] = g.Partner, g.MessageID, g.Stamp, month(g.PurgeOn)
+			key[i], contents[i], document[i] = g.Key[:], g.Contents[0][:], id(g.Documents[0])
 		}
 		b.Queue(`
 			insert into document_key (partner_id, document_key, contents, document_ids, message_id, stamp, purge_on)
@@ -170,8 +171,8 @@ func QueueGuardChanges(b *pgx.Batch, guards []*Guard) {
 	}
 }
 
-func splitGuards(refs []GuardRef) (partners []string, keys [][]byte) {
-	partners, keys = make([]string, len(refs)), make([][]byte, len(refs))
+func splitGuards(refs []GuardRef) (partners []string, keys pgtype.FlatArray[[]byte]) {
+	partners, keys = make([]string, len(refs)), make(pgtype.FlatArray[[]byte], len(refs))
 	for i := range refs {
 		partners[i], keys[i] = refs[i].Partner, refs[i].Key[:]
 	}

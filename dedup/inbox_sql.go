@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -20,23 +21,23 @@ type Querier interface {
 var _ Querier = (*pgxpool.Pool)(nil)
 
 // columns is a set of rows as parallel arrays, so that one statement writes any
-// number of them.
+// number of them. The driver encodes these types without reflection.
 type columns struct {
 	partner, id            []string
 	kind                   []int16
 	epoch                  []int32
-	current                [][]byte
+	current                pgtype.FlatArray[[]byte]
 	hold                   []int16
-	purgeOn                []time.Time
-	carried                []*string
-	sha, content           [][]byte
+	purgeOn                pgtype.FlatArray[pgtype.Date]
+	carried                pgtype.FlatArray[pgtype.Text]
+	sha, content           pgtype.FlatArray[[]byte]
 	version, state         []int16
 	variantEpoch           []int32
 	via, answer            []int16
-	messages               [][]byte
-	delivery               []uuid.UUID
-	payload, ack, alert    []*uuid.UUID
-	payloadMonth, ackMonth []*time.Time
+	messages               pgtype.FlatArray[[]byte]
+	delivery               pgtype.FlatArray[pgtype.UUID]
+	payload, ack, alert    pgtype.FlatArray[pgtype.UUID]
+	payloadMonth, ackMonth pgtype.FlatArray[pgtype.Date]
 	offset, length         []int64
 }
 
@@ -49,7 +50,7 @@ func (c *columns) variant(v *Variant) {
 	c.via = append(c.via, flag(v.ViaPurge))
 	c.answer = append(c.answer, v.Answer)
 	c.messages = append(c.messages, v.inRow())
-	c.delivery = append(c.delivery, v.DeliveryID)
+	c.delivery = append(c.delivery, id(v.DeliveryID))
 	c.payload, c.payloadMonth = append(c.payload, id(v.Payload.ID)), append(c.payloadMonth, month(v.Payload.Month))
 	c.offset, c.length = append(c.offset, v.Offset), append(c.length, v.Length)
 	c.ack, c.ackMonth = append(c.ack, id(v.Ack.ID)), append(c.ackMonth, month(v.Ack.Month))
@@ -60,7 +61,7 @@ func (c *columns) key(k *Key) {
 	c.partner, c.id = append(c.partner, k.Partner), append(c.id, k.ID)
 	c.kind, c.epoch = append(c.kind, int16(k.Kind)), append(c.epoch, k.Epoch)
 	c.current = append(c.current, k.currentDigest())
-	c.hold, c.purgeOn = append(c.hold, k.Hold()), append(c.purgeOn, k.PurgeOn)
+	c.hold, c.purgeOn = append(c.hold, k.Hold()), append(c.purgeOn, month(k.PurgeOn))
 	c.carried = append(c.carried, k.carried())
 	c.variant(k.Variants[0])
 }
@@ -75,9 +76,9 @@ func (k *Key) currentDigest() []byte {
 // carried packs the interchanges into one text: tabs between partner, key and
 // digest, line feeds between them; neither character can stand in a key (arrays
 // of arrays cannot be unnested).
-func (k *Key) carried() *string {
+func (k *Key) carried() pgtype.Text {
 	if len(k.Carried) == 0 {
-		return nil
+		return pgtype.Text{}
 	}
 	var s strings.Builder
 	for i, r := range k.Carried {
@@ -86,8 +87,7 @@ func (k *Key) carried() *string {
 		}
 		s.WriteString(r.Partner + "\t" + r.ID + "\t" + hex.EncodeToString(r.SHA256[:]))
 	}
-	t := s.String()
-	return &t
+	return pgtype.Text{String: s.String(), Valid: true}
 }
 
 // QueueClaim claims keys, which must be new, sorted by Ref and without repeats,
@@ -152,14 +152,15 @@ func QueueLock(b *pgx.Batch, refs []Ref, found func(Ref)) {
 type variantRow struct {
 	sha, content, messages []byte
 	state, via             int16
-	payload, ack, alert    *uuid.UUID
-	payloadMonth, ackMonth *time.Time
+	delivery, payload      pgtype.UUID
+	ack, alert             pgtype.UUID
+	payloadMonth, ackMonth pgtype.Date
 	v                      Variant
 }
 
 func (r *variantRow) fields() []any {
 	return []any{&r.sha, &r.content, &r.v.ContentVersion, &r.state, &r.v.Epoch, &r.via, &r.v.Answer, &r.messages,
-		&r.v.DeliveryID, &r.payload, &r.payloadMonth, &r.v.Offset, &r.v.Length, &r.ack, &r.ackMonth, &r.alert}
+		&r.delivery, &r.payload, &r.payloadMonth, &r.v.Offset, &r.v.Length, &r.ack, &r.ackMonth, &r.alert}
 }
 
 func (r *variantRow) variant() (*Variant, error) {
@@ -169,9 +170,7 @@ func (r *variantRow) variant() (*Variant, error) {
 	copy(v.Content[:], r.content)
 	v.State, v.ViaPurge = State(r.state), r.via == 1
 	v.Payload, v.Ack = stored(r.payload, r.payloadMonth), stored(r.ack, r.ackMonth)
-	if r.alert != nil {
-		v.AlertID = *r.alert
-	}
+	v.DeliveryID, v.AlertID = r.delivery.Bytes, r.alert.Bytes
 	return &v, v.fromRow(r.messages)
 }
 
@@ -333,11 +332,11 @@ func split(refs []Ref) (partners, ids []string) {
 	return partners, ids
 }
 
-func stored(u *uuid.UUID, m *time.Time) Stored {
-	if u == nil || m == nil {
+func stored(u pgtype.UUID, m pgtype.Date) Stored {
+	if !u.Valid || !m.Valid {
 		return Stored{}
 	}
-	return Stored{*u, *m}
+	return Stored{u.Bytes, m.Time}
 }
 
 func digest(d [32]byte, none bool) []byte {
@@ -347,19 +346,10 @@ func digest(d [32]byte, none bool) []byte {
 	return d[:]
 }
 
-func id(u uuid.UUID) *uuid.UUID {
-	if u == uuid.Nil {
-		return nil
-	}
-	return &u
-}
+// id is u as the driver encodes it without reflection; null for the zero UUID.
+func id(u uuid.UUID) pgtype.UUID { return pgtype.UUID{Bytes: u, Valid: u != uuid.Nil} }
 
-func month(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
+func month(t time.Time) pgtype.Date { return pgtype.Date{Time: t, Valid: !t.IsZero()} }
 
 func flag(b bool) int16 {
 	if b {

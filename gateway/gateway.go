@@ -76,7 +76,7 @@ const (
 	defaultWait     = 2 * time.Second
 	defaultPatience = 30 * time.Second
 	defaultRetained = 4 << 20
-	slowest         = 512 << 10 // bytes a second that a large delivery is received at, at least
+	slowest         = 128 << 10 // bytes a second that a large delivery is received at, at least
 	startsAgain     = 3         // how often a delivery starts again before it is told to come back
 )
 

@@ -28,15 +28,13 @@ func QueueAcknowledgements(b *pgx.Batch, acks []*Acknowledgement) {
 	if n == 0 {
 		return
 	}
-	partner, id, month := make([]string, n), make([]uuid.UUID, n), make([]time.Time, n)
-	status, contentType := make([]int16, n), make([]*string, n)
-	receipt, answer, functional := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	partner, id, month := make([]string, n), make(uuids, n), make(dates, n)
+	status, contentType := make([]int16, n), make(texts, n)
+	receipt, answer, functional := make(values, n), make(values, n), make(values, n)
 	for i, a := range acks {
-		partner[i], id[i], month[i], status[i] = a.Partner, a.ID, a.Month, a.Status
+		partner[i], id[i], month[i], status[i] = a.Partner, uuidOf(&a.ID), dateOf(&a.Month), a.Status
 		receipt[i], answer[i], functional[i] = a.Receipt, a.Answer, a.Functional
-		if a.ContentType != "" {
-			contentType[i] = &a.ContentType
-		}
+		contentType[i] = text(a.ContentType)
 	}
 	b.Queue(`
 		insert into acknowledgement (partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional)

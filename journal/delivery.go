@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // Delivery is one row of the journal: a delivery, or for several interchanges
@@ -44,18 +45,18 @@ func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 	if n == 0 {
 		return
 	}
-	partner, id, seq, month, received := make([]string, n), make([]uuid.UUID, n), make([]int32, n), make([]time.Time, n), make([]time.Time, n)
-	transport, transportID, messageID, sha := make([]string, n), make([]*string, n), make([]*string, n), make([][]byte, n)
+	partner, id, seq, month, received := make([]string, n), make(uuids, n), make([]int32, n), make(dates, n), make([]time.Time, n)
+	transport, transportID, messageID, sha := make([]string, n), make(texts, n), make(texts, n), make(values, n)
 	verdict, outcome, rule, status := make([]string, n), make([]string, n), make([]string, n), make([]int16, n)
 	bytes, took := make([]int64, n), make([]int32, n)
-	payload, payloadIn, ack, ackIn, alert := make([]*uuid.UUID, n), make([]*time.Time, n), make([]*uuid.UUID, n), make([]*time.Time, n), make([]*uuid.UUID, n)
+	payload, payloadIn, ack, ackIn, alert := make(uuids, n), make(dates, n), make(uuids, n), make(dates, n), make(uuids, n)
 	remote, filename, detail := make([]string, n), make([]string, n), make([]string, n)
 	for i, d := range ds {
-		partner[i], id[i], seq[i], month[i], received[i] = d.Partner, d.ID, d.Seq, d.Month, d.Received
+		partner[i], id[i], seq[i], month[i], received[i] = d.Partner, uuidOf(&d.ID), d.Seq, dateOf(&d.Month), d.Received
 		transport[i], transportID[i], messageID[i], sha[i] = clean(d.Transport, maxText), text(d.TransportID), text(d.MessageID), d.SHA256
 		verdict[i], outcome[i], rule[i], status[i] = clean(d.Verdict, maxText), clean(d.Outcome, maxText), clean(d.Rule, maxText), d.Status
 		bytes[i], took[i] = d.Bytes, d.Took
-		payload[i], payloadIn[i], ack[i], ackIn[i], alert[i] = d.Payload, d.PayloadIn, d.Ack, d.AckIn, d.Alert
+		payload[i], payloadIn[i], ack[i], ackIn[i], alert[i] = uuidOf(d.Payload), dateOf(d.PayloadIn), uuidOf(d.Ack), dateOf(d.AckIn), uuidOf(d.Alert)
 		remote[i], filename[i], detail[i] = clean(d.Remote, maxText), clean(d.Filename, maxText), clean(d.Detail, maxDetail)
 	}
 	b.Queue(`
@@ -72,12 +73,9 @@ func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 		bytes, took, payload, payloadIn, ack, ackIn, alert, remote, filename, detail)
 }
 
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	s = clean(s, maxText)
-	return &s
+// text is null where s is empty.
+func text(s string) pgtype.Text {
+	return pgtype.Text{String: clean(s, maxText), Valid: s != ""}
 }
 
 // Committed reports whether a delivery's rows are there.

@@ -48,9 +48,9 @@ func QueueChunks(b *pgx.Batch, chunks []Chunk) {
 	if n == 0 {
 		return
 	}
-	partner, id, seq, month, body := make([]string, n), make([]uuid.UUID, n), make([]int32, n), make([]time.Time, n), make([][]byte, n)
+	partner, id, seq, month, body := make([]string, n), make(uuids, n), make([]int32, n), make(dates, n), make(values, n)
 	for i, c := range chunks {
-		partner[i], id[i], seq[i], month[i], body[i] = c.Partner, c.ID, c.Seq, c.Month, c.Body
+		partner[i], id[i], seq[i], month[i], body[i] = c.Partner, uuidOf(&c.ID), c.Seq, dateOf(&c.Month), c.Body
 	}
 	b.Queue(`
 		insert into payload (partner_id, payload_id, seq, purge_month, body)

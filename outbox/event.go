@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // The kinds of what leaves.
@@ -46,7 +47,7 @@ func QueueEvents(b *pgx.Batch, events []Event) error {
 	if n == 0 {
 		return nil
 	}
-	partner, id, month := make([]string, n), make([]uuid.UUID, n), make([]time.Time, n)
+	partner, id, month := make([]string, n), make(pgtype.FlatArray[pgtype.UUID], n), make(pgtype.FlatArray[pgtype.Date], n) // encoded without reflection
 	kind, typ, subject, body := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	state := make([]int16, n)
 	for i, e := range events {
@@ -54,7 +55,8 @@ func QueueEvents(b *pgx.Batch, events []Event) error {
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		partner[i], id[i], month[i], kind[i], typ[i], subject[i], body[i] = e.Partner, e.ID, e.Month, e.Kind, e.Type, e.Subject, string(data)
+		partner[i], id[i], month[i] = e.Partner, pgtype.UUID{Bytes: e.ID, Valid: true}, pgtype.Date{Time: e.Month, Valid: true}
+		kind[i], typ[i], subject[i], body[i] = e.Kind, e.Type, e.Subject, string(data)
 		if e.Kind != KindEvent { // events are a log read by cursor, the others are to be delivered
 			state[i] = 1
 		}
