@@ -121,7 +121,7 @@ func (pl *plan) sameAnswers() bool {
 		return false
 	}
 	for n, r := range pl.results {
-		if r.variant != nil && r.variant.Ack.ID != pl.kept[n].Ack {
+		if r.answer != pl.kept[n].Answer || r.variant != nil && r.variant.Ack.ID != pl.kept[n].Ack {
 			return false
 		}
 	}

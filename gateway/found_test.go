@@ -270,6 +270,17 @@ func TestFound(t *testing.T) {
 			t.Error("nothing was there to compare with")
 		}
 	})
+	t.Run("a refusal without a key is not repeated for an interchange whose answer is not kept", func(t *testing.T) {
+		r := newRig(t)
+		other := interchangeFrom("9520009999999:14", "261129:1015", "REF9", message{number: "R-9"})
+		r.must("id-1", other, gateway.First, gateway.ToldSenderNotAllowed, "T1")
+		r.set("acme", edi.Party{}, func(p *partners.Partner) {
+			p.Identifiers = append(p.Identifiers, partners.Identifier{Qualifier: "14", ID: "9520009999999"})
+		})
+		r.must("", other, gateway.First, gateway.ToldAccepted, "I1b")
+		r.exec(`update inbox set ack_id = null where kind = 2`)
+		r.must("id-1", other, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()
