@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -360,10 +361,10 @@ func (m *machine) compare(t *rapid.T, all bool) {
 	if !all {
 		want.Journal, want.Events = 0, nil
 	}
-	if d := cmp.Diff(m.views(), rows); d != "" {
-		t.Fatalf("the keys differ (-model +database):\n%s", d)
+	if views := m.views(); !reflect.DeepEqual(views, rows) { // cmp costs ten times as much
+		t.Fatalf("the keys differ (-model +database):\n%s", cmp.Diff(views, rows))
 	}
-	if d := cmp.Diff(want, have); d != "" {
-		t.Fatalf("the tables differ (-model +database):\n%s", d)
+	if !reflect.DeepEqual(want, have) {
+		t.Fatalf("the tables differ (-model +database):\n%s", cmp.Diff(want, have))
 	}
 }
