@@ -139,7 +139,7 @@ func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 			if gd == nil { // purged between claim and lock
 				return errStartAgain
 			}
-			if pl.pass(p, gd) {
+			if pl.ruling != nil && pl.ruling.pass(pl, p, gd) || pl.ruling == nil && pl.pass(p, gd) {
 				kept = append(kept, p)
 			}
 		}

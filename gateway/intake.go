@@ -32,6 +32,9 @@ type intake struct {
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement
 	copies []dedup.Copy // drifts with the same content
+
+	decided *dedup.Alert // a transport drift that a decision processes
+	stored  dedup.Stored // where its payload stands
 }
 
 // part is one interchange of a delivery, or a stretch of text that is none.
