@@ -22,23 +22,30 @@ const maxRuled = 100
 // write queues everything a decision leaves behind; the last of it goes with
 // COMMIT.
 func (x *deciding) write(ctx context.Context, s *session) error {
-	g, pl := x.g, x.pl
 	acks, err := x.answers()
 	if err != nil {
 		return err
 	}
-	keys := map[dedup.Ref]*dedup.Key{x.key.Ref: x.key}
-	dedup.QueueChanges(s.batch, []*dedup.Key{x.key})
+	if err := x.g.writeUnder(ctx, s, x.pl, x.key, acks); err != nil {
+		return err
+	}
+	x.cancelLacking(s)
+	return x.close(ctx, s, append(x.g.events(x.pl), x.cancelEvents(x.owner.Retention.Payloads)...))
+}
+
+// writeUnder writes what was done under one key without a delivery: its variants,
+// documents, their guard keys and the new answers.
+func (g *Gateway) writeUnder(ctx context.Context, s *session, pl *plan, k *dedup.Key, acks []*journal.Acknowledgement) error {
+	dedup.QueueChanges(s.batch, []*dedup.Key{k})
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("write the key: %w", err)
 	}
-	if err := dedup.WriteMessages(ctx, s.conn, keys); err != nil {
+	if err := dedup.WriteMessages(ctx, s.conn, map[dedup.Ref]*dedup.Key{k.Ref: k}); err != nil {
 		return err
 	}
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
-	x.cancelLacking(s)
 	var guards []*dedup.Guard
 	for _, gd := range pl.guards {
 		guards = append(guards, gd)
@@ -46,7 +53,7 @@ func (x *deciding) write(ctx context.Context, s *session) error {
 	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
 	dedup.QueueGuardChanges(s.batch, guards)
 	journal.QueueAcknowledgements(s.batch, acks)
-	return x.close(ctx, s, append(g.events(pl), x.cancelEvents(x.owner.Retention.Payloads)...))
+	return nil
 }
 
 // close writes the alert's end, what is told of it and the audit line.

@@ -227,3 +227,16 @@ func (r *rig) count(sql string, args ...any) int {
 func (r *rig) posted() int {
 	return r.count(`select count(*) from document where state = 'live' and superseded_by is null and cancelled_by is null`)
 }
+
+// noAddress leaves a known partner's address as it is.
+var noAddress edi.Party
+
+// onlyKey is the only interchange key there is.
+func (r *rig) onlyKey() string {
+	r.t.Helper()
+	var id string
+	if err := r.Pool.QueryRow(context.Background(), `select message_id from inbox where kind = 2`).Scan(&id); err != nil {
+		r.t.Fatal(err)
+	}
+	return id
+}
