@@ -170,8 +170,16 @@ type Refusal struct {
 	Why  []string // in words, one for each thing in the way
 }
 
+// maxWhy bounds the reasons that Error gives; Why has all of them.
+const maxWhy = 10
+
 // Error gives the reasons.
-func (r *Refusal) Error() string { return strings.Join(r.Why, "; ") }
+func (r *Refusal) Error() string {
+	if n := len(r.Why); n > maxWhy {
+		return fmt.Sprintf("%s; and %d more", strings.Join(r.Why[:maxWhy], "; "), n-maxWhy)
+	}
+	return strings.Join(r.Why, "; ")
+}
 
 func refusal(code RefusalCode, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Why: []string{fmt.Sprintf(format, args...)}}
