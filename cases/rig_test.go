@@ -109,7 +109,7 @@ func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gatewa
 
 // serve opens a socket for g and gives its address.
 func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
-	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Running: g.Running,
+	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
 	server := httptest.NewServer(httpin.Routes(in))
 	r.t.Cleanup(server.Close)
@@ -124,6 +124,9 @@ var edifactFormat = gateway.Format{
 	},
 	Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
 		return reader(o).Scan(p, ic, visit)
+	},
+	Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+		return reader(o).Again(p, ic)
 	},
 	Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
 }

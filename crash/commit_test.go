@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 )
@@ -46,7 +47,8 @@ func TestLostCommit(t *testing.T) {
 			_ = c.server.Close() // at any moment, too
 		}, 0, ""},
 	}
-	site := newSite(t, len(cases)**runs)
+	const several = 8
+	site := newSite(t, (len(cases)+several)**runs)
 	proxy, url := newProxy(t, site)
 	gateway := start(t, url)
 	seen := map[string]int{}
@@ -87,6 +89,37 @@ func TestLostCommit(t *testing.T) {
 				seen[again.verdict]++
 			})
 		}
+	}
+	for n := range *runs {
+		run(t, fmt.Sprintf("several deliveries in it/%d", n+1), func(t *testing.T) {
+			proxy.next(cases[n%len(cases)].do)
+			var wg sync.WaitGroup
+			senders := make([]partner, several)
+			for i := range senders {
+				p := site.partner(t)
+				senders[i] = p
+				wg.Go(func() {
+					payload := p.interchange("REF1", numbers(invoices)...)
+					a, err := p.send(gateway, payload, "key")
+					if err != nil {
+						t.Errorf("send: %v", err)
+						return
+					}
+					proxy.refuse(false)
+					again, err := p.again(gateway, payload, "key")
+					if err != nil {
+						t.Error(err)
+					}
+					if a.status == http.StatusCreated && (again.verdict != "duplicate" || again.body != a.body) {
+						t.Errorf("acknowledged, then %s:\n%s\n%s", again.verdict, a.body, again.body)
+					}
+				})
+			}
+			wg.Wait()
+			for _, p := range senders {
+				p.once(t, site.pool, invoices, "key")
+			}
+		})
 	}
 	if seen["first"] == 0 || seen["duplicate"] == 0 {
 		t.Errorf("retries: %v, want both", seen)

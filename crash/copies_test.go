@@ -91,7 +91,7 @@ func TestCopies(t *testing.T) {
 				}
 				first <- a
 			}()
-			slow.reached(t, "claim")
+			slow.reached(t, "claim", 1)
 			answers := p.sendAll(t, copies-1, payload, key, two, slow)
 			a := <-first
 			a.is(t, http.StatusCreated, "first")
@@ -114,7 +114,7 @@ func TestCopies(t *testing.T) {
 				_, err := p.send(slow, payload, key)
 				first <- err
 			}()
-			slow.reached(t, "claim")
+			slow.reached(t, "claim", 1)
 			verdicts, body := same(t, p.sendAll(t, 20, payload, key, two, one))
 			if err := <-first; err == nil {
 				t.Error("a killed process answered")

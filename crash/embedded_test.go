@@ -44,7 +44,7 @@ func TestKillWithItsDatabase(t *testing.T) {
 					_, err := p.send(killed, payload, "key")
 					answered <- err
 				}()
-				killed.reached(t, point)
+				killed.reached(t, point, 1)
 				signalAll(t, postmaster, syscall.SIGKILL)
 				killed.kill(t)
 				if err := <-answered; err == nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The points at which the program is killed, and what is then in the database.
@@ -102,4 +104,63 @@ func killAt(t *testing.T, site *site, second *program, point, key string) {
 		t.Errorf("the third answer is another:\n%s\n%s", again.body, third.body)
 	}
 	p.once(t, site.pool, invoices, key)
+}
+
+// TestKillCorrection kills a gateway in a delivery under a key that is known,
+// which takes its lock: the mended copy of an interchange that was rejected.
+func TestKillCorrection(t *testing.T) {
+	t.Parallel()
+	points := []string{"begin", "claim", "last document", "acknowledgement", "before commit", commitSent, "commit answered"}
+	site := newSite(t, len(points)**runs)
+	second := start(t, site.url)
+	for i, point := range points {
+		for n := range *runs {
+			key := ""
+			if (i+n)%2 == 0 {
+				key = "key"
+			}
+			run(t, fmt.Sprintf("at %s/%d", point, n+1), func(t *testing.T) {
+				const invoices = 3
+				p := site.partner(t)
+				p.mustSend(t, second, p.wrong("REF1", invoices), key).is(t, http.StatusUnprocessableEntity, "first")
+				rejected := p.rows(t, site.pool)
+				mended := p.interchange("REF1", numbers(invoices)...)
+
+				first := start(t, site.url, "EDIGW_FAULT="+point+"=kill")
+				if a, err := p.send(first, mended, key); err == nil {
+					t.Fatalf("a whole answer came out of a killed process: %d %s", a.status, a.body)
+				}
+				first.killed(t)
+				verdict := "correction"
+				switch point {
+				default:
+					if diff := cmp.Diff(rejected, p.rows(t, site.pool)); diff != "" {
+						t.Errorf("what was not committed left rows (-want +got):\n%s", diff)
+					}
+				case "commit answered":
+					verdict = "duplicate"
+				case commitSent:
+					verdict = ""
+				}
+				again := p.retry(t, second, mended, key)
+				if verdict == "" {
+					verdict = again.verdict
+				}
+				status := http.StatusCreated
+				if verdict == "duplicate" {
+					status = http.StatusOK
+				}
+				again.is(t, status, verdict)
+				third := p.mustSend(t, second, mended, key)
+				if third.is(t, http.StatusOK, "duplicate"); third.body != again.body {
+					t.Errorf("the third answer is another:\n%s\n%s", again.body, third.body)
+				}
+				if rows := p.rows(t, site.pool); rows["document"] != invoices || rows["document_key"] != invoices {
+					t.Errorf("posted %d documents with %d guards, want %d", rows["document"], rows["document_key"], invoices)
+				}
+				p.eachOnce(t, site.pool)
+			})
+		}
+	}
+	second.noPanic(t)
 }

@@ -160,10 +160,16 @@ func (p *program) ready(t testing.TB) int {
 	return response.StatusCode
 }
 
-// reached waits until a delivery has come to a point that EDIGW_FAULT names.
-func (p *program) reached(t testing.TB, point string) {
+// reached waits until deliveries have come so many times to a point that
+// EDIGW_FAULT names.
+func (p *program) reached(t testing.TB, point string, times int) {
 	t.Helper()
-	eventually(t, "a delivery reaches "+point, func() bool { return strings.Contains(p.said(), "edigw: fault at "+point+"\n") })
+	eventually(t, "a delivery reaches "+point, func() bool { return p.faults(point) >= times })
+}
+
+// faults counts how often a point was reached.
+func (p *program) faults(point string) int {
+	return strings.Count(p.said(), "edigw: fault at "+point+"\n")
 }
 
 // noPanic fails if the log holds a panic that nobody asked for.

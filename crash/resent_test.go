@@ -18,8 +18,9 @@ func TestFailedThenResent(t *testing.T) {
 			p := site.partner(t)
 			payload := p.file(t, "46-failed-then-resent.edi")
 			// A panic rolls back and leaves the process, its connections and what
-			// waits on the key in it.
-			broken := start(t, site.url, "EDIGW_FAULT=last document=panic")
+			// waits on the key in it. It comes twice: in the group of deliveries,
+			// and again when this one goes alone.
+			broken := start(t, site.url, "EDIGW_FAULT=last document=panic*2")
 			if a, err := p.send(broken, payload, "key"); err == nil {
 				t.Fatalf("%d, want no answer: %s", a.status, a.body)
 			}

@@ -3,6 +3,7 @@
 package crash_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -55,42 +56,68 @@ func (p partner) mustSend(t testing.TB, to *program, payload, key string) answer
 // answer on the way must be one that says "try again".
 func (p partner) retry(t testing.TB, to *program, payload, key string) answer {
 	t.Helper()
+	a, err := p.again(to, payload, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// again is retry for any goroutine.
+func (p partner) again(to *program, payload, key string) (answer, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
 		a, err := p.send(to, payload, key)
-		if err == nil && a.stands(t) {
-			return a
+		if err == nil {
+			if err := a.wellFormed(); err != nil {
+				return a, err
+			}
+			if !a.isTryAgain() {
+				return a, nil
+			}
 		}
 		if time.Now().After(end) {
-			t.Fatalf("no answer that stands after %v: %d, %v", patience, a.status, err)
+			return a, fmt.Errorf("no answer that stands after %v: %d, %w", patience, a.status, err)
 		}
 	}
+}
+
+func (a answer) isTryAgain() bool {
+	return a.status == http.StatusConflict || a.status == http.StatusServiceUnavailable
+}
+
+// wellFormed checks an answer: no 500, and of one that says "try again", when,
+// and nothing about the inside.
+func (a answer) wellFormed() error {
+	switch {
+	case a.status == http.StatusInternalServerError:
+		return fmt.Errorf("500 is no answer: %s", a.body)
+	case a.isTryAgain() && a.header.Get("Retry-After") == "":
+		return fmt.Errorf("%d without Retry-After: %s", a.status, a.body)
+	case a.isTryAgain():
+		for _, inside := range []string{"SQLSTATE", "duplicate key", "constraint", "pgx", "postgres"} {
+			if strings.Contains(a.body, inside) {
+				return fmt.Errorf("the answer tells of the inside (%s): %s", inside, a.body)
+			}
+		}
+	}
+	return nil
 }
 
 // stands reports whether the answer is final, and fails if it is neither final
 // nor a well-formed "try again".
 func (a answer) stands(t testing.TB) bool {
 	t.Helper()
-	switch a.status {
-	case http.StatusConflict, http.StatusServiceUnavailable:
-		a.tryAgain(t)
-		return false
-	case http.StatusInternalServerError:
-		t.Fatalf("500 is no answer: %s", a.body)
+	if err := a.wellFormed(); err != nil {
+		t.Fatal(err)
 	}
-	return true
+	return !a.isTryAgain()
 }
 
-// tryAgain checks an answer that says so: when to come again, and nothing about
-// the inside.
+// tryAgain checks that the answer says so.
 func (a answer) tryAgain(t testing.TB) {
 	t.Helper()
-	if a.status != http.StatusConflict && a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-		t.Fatalf("%d with Retry-After %q, want 409 or 503 with one: %s", a.status, a.header.Get("Retry-After"), a.body)
-	}
-	for _, inside := range []string{"SQLSTATE", "duplicate key", "constraint", "pgx", "postgres"} {
-		if strings.Contains(a.body, inside) {
-			t.Errorf("the answer tells of the inside (%s): %s", inside, a.body)
-		}
+	if a.stands(t) {
+		t.Fatalf("%d, want 409 or 503: %s", a.status, a.body)
 	}
 }
 

@@ -48,7 +48,7 @@ func TestStop(t *testing.T) {
 				}
 				first <- a
 			}()
-			gateway.reached(t, "claim")
+			gateway.reached(t, "claim", 1)
 			begun := time.Now()
 			gateway.terminate(t)
 			eventually(t, "nothing new is taken", func() bool {
@@ -81,7 +81,7 @@ func TestStop(t *testing.T) {
 				_, err := p.send(gateway, payload, "key")
 				first <- err
 			}()
-			gateway.reached(t, "claim")
+			gateway.reached(t, "claim", 1)
 			gateway.terminate(t)
 			if err := <-first; err == nil {
 				t.Error("it was answered")

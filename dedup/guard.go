@@ -54,11 +54,21 @@ func (g *Guard) Post(content [32]byte, document uuid.UUID, stamp string) {
 	g.dirty = true
 }
 
+// Changed reports whether a content or revision was added.
+func (g *Guard) Changed() bool { return g.dirty }
+
 // PostStale adds a revision that came after a newer one, which stays the latest.
 func (g *Guard) PostStale(content [32]byte, document uuid.UUID) {
 	last := len(g.Documents) - 1
 	g.Contents, g.Documents = slices.Insert(g.Contents, last, content), slices.Insert(g.Documents, last, document)
 	g.dirty = true
+}
+
+// KeepUntil moves the guard's purge date, never back.
+func (g *Guard) KeepUntil(day time.Time) {
+	if day.After(g.PurgeOn) {
+		g.PurgeOn, g.dirty = day, true
+	}
 }
 
 // guardBatch bounds the parameters of one guard statement; the statements

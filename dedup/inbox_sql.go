@@ -288,7 +288,8 @@ func QueueChanges(b *pgx.Batch, keys []*Key) {
 		}
 		f := k.Variants[0]
 		b.Queue(`
-			update inbox set epoch = $3, current_sha256 = $4, hold = $5, carried = string_to_array($6, e'\n'), last_at = case when $24 then last_at else now() end, purge_on = greatest(purge_on, $7),
+			update inbox set epoch = $3, current_sha256 = $4, hold = $5, carried = string_to_array($6, e'\n'), last_at = case when $24 then last_at else now() end,
+				purge_on = case when kind = 1 then $7 else greatest(purge_on, $7) end, -- a transport key goes with the first of what it carried
 				payload_sha256 = $8, content_sha256 = $9, content_version = $10, state = $11, variant_epoch = $12, via = $13, answer = $14,
 				messages = $15, delivery_id = $16, payload_id = $17, payload_month = $18, payload_offset = $19, payload_length = $20,
 				ack_id = $21, ack_month = $22, alert_id = $23
@@ -345,14 +346,24 @@ func QueueDelete(b *pgx.Batch, refs []Ref) {
 
 // QueueLastDelivery moves the purge date of keys that were delivered again, by
 // as much as they are older, at most once a day: the window counts from the last
-// delivery.
+// delivery. They are locked in the one order; a key that somebody else holds is
+// left out, and moves with its next repeat. A transport key keeps the date set at
+// its own delivery, the least of what it carried: it must not outlive those, and
+// they only move forward. One that carried nothing moves as others do.
 func QueueLastDelivery(b *pgx.Batch, refs []Ref) {
 	partners, ids := split(refs)
 	b.Queue(`
-		update inbox i set last_at = now(), purge_on = i.purge_on + (now()::date - i.last_at::date)
-		from unnest($1::text[], $2::text[]) as k (partner_id, message_id)
-		where i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"
-			and i.last_at < now() - interval '1 day'`, partners, ids)
+		with older as (
+			select i.partner_id, i.message_id
+			from inbox i join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
+				on i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"
+			where i.last_at < now() - interval '1 day'
+			order by i.partner_id, i.message_id
+			for update of i skip locked)
+		update inbox i set last_at = now(),
+			purge_on = case when i.kind = 1 and i.carried is not null then i.purge_on else i.purge_on + (now()::date - i.last_at::date) end
+		from older
+		where i.partner_id = older.partner_id and i.message_id = older.message_id`, partners, ids)
 }
 
 func split(refs []Ref) (partners, ids []string) {

@@ -75,6 +75,10 @@ func TransportKey(transport, to, id string) string {
 // DigestKey names a payload by its digest.
 func DigestKey(d [32]byte) string { return "sha256:" + hex.EncodeToString(d[:]) }
 
+// PayloadKey names a delivery that holds no interchange and came without an id.
+// It is no interchange's key, also where those are digests.
+func PayloadKey(d [32]byte) string { return "payload:" + DigestKey(d) }
+
 func field(k *strings.Builder, v string) {
 	k.WriteByte(':')
 	for i := range len(v) {

@@ -2,6 +2,7 @@ package edifact
 
 import (
 	"crypto/sha256"
+	"strings"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -62,6 +63,7 @@ type scan struct {
 	seen     edi.Class // of the blocks that the open message stands in
 	released bool      // a release character was seen since characters were checked
 	refs     references
+	text     strings.Builder // of the messages' references
 	groups   map[string]bool
 	types    map[string]*edi.MessageType // by S009 as sent
 	said     map[string]bool

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -181,7 +182,7 @@ func (s *scan) unh(seg *edi.Segment) {
 	s.grow(seg)
 	s.open, s.before = s.next, s.ic.Segments-1
 	seg.Number = 1
-	m := edi.Message{Reference: trim(seg.Get(1, 1)), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
+	m := edi.Message{Reference: s.keptText(trim(seg.Get(1, 1))), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
 	s.ic.Messages = append(s.ic.Messages, m)
 	i := s.message()
 	if s.group >= 0 {
@@ -200,6 +201,21 @@ func (s *scan) unh(seg *edi.Segment) {
 		s.report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
 			"message reference %q (0062) was used by message %d of the interchange already", m.Reference, first+1)
 	}
+}
+
+// textChunk is how much text of references is allocated at once, in bytes.
+const textChunk = 16 << 10
+
+// keptText is t in memory shared with others: a million references would else be
+// a million objects, which the garbage collector visits one by one.
+func (s *scan) keptText(t string) string {
+	if s.text.Cap()-s.text.Len() < len(t) {
+		s.text = strings.Builder{}
+		s.text.Grow(max(min(textChunk, 16*len(s.ic.Messages)), len(t)))
+	}
+	from := s.text.Len()
+	s.text.WriteString(t)
+	return s.text.String()[from:] // what a Builder holds never moves while it fits
 }
 
 // headerTooLong stops at a header whose values nobody should keep.

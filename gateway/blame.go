@@ -24,13 +24,13 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 		return failed
 	}
 	defer s.end()
-	found := 0
-	var try func(r *result, posts []post) error
-	try = func(r *result, posts []post) error {
+	found, tried, states := 0, 0, map[string]bool{}
+	var condemned []func()
+	var try func(r *result, posts []int32) error
+	try = func(r *result, posts []int32) error {
 		rows := make([]documents.Row, len(posts))
-		for i, p := range posts {
-			rows[i] = documents.Row{Document: r.p.docs[p.i], State: documents.StateLive, MessageID: r.key.ID,
-				MessageSHA256: r.variant.Messages[p.i].SHA256, MessageReference: r.p.ic.MessageReference(p.i), MessageIndex: p.i}
+		for n, i := range posts {
+			rows[n] = r.documentRow(int(i), r.p.docs[i])
 		}
 		s.batch.Queue("savepoint document")
 		err := documents.Queue(s.batch, r.p.owner.ID, rows)
@@ -54,19 +54,24 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 			return try(r, posts[len(posts)/2:])
 		}
 		found++
-		g.condemn(r.p, posts[0].i, err)
+		states[sqlState(err)] = true
+		condemned = append(condemned, func() { g.condemn(r.p, int(posts[0]), err) })
 		return nil
 	}
 	for _, r := range pl.results {
 		if len(r.posts) == 0 {
 			continue
 		}
+		tried += len(r.posts)
 		if err := try(r, r.posts); err != nil {
 			return failed
 		}
 	}
-	if found == 0 {
-		return failed
+	if found == 0 || found == tried && tried > 1 && len(states) == 1 {
+		return failed // none, or every one for the same reason: no document's fault
+	}
+	for _, f := range condemned {
+		f()
 	}
 	return fmt.Errorf("%w: %d documents could not be stored", errStartAgain, found)
 }

@@ -9,32 +9,31 @@ import (
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
 )
 
 // plan is what a delivery will do, decided from the keys as they were read. It
 // is made twice where keys were known: before the claim, and under the locks.
 type plan struct {
-	in            *intake
-	transport     *TransportRow
-	tkey          *dedup.Key     // the transport key's state
-	tvariant      *dedup.Variant // of the delivery's digest
-	drift         *driftChange   // of kind transport
-	noted         bool           // row T5, or T6 under transport_id: unreliable
-	results       []*result
-	payloads      []storedPayload
-	claims        []*dedup.Key // new keys, sorted
-	guards        map[dedup.GuardRef]*dedup.Guard
-	guarded       bool // the guard statement was queued
-	claimedGuards int
-	supersede     []supersession
-	stale         []supersession // revisions that came after a newer one
-	alerts        []*dedup.Alert // of kind document
-	closed        []dedup.Copy   // transport drifts whose interchange came under another id
-	kept          []storedPart   // of its stored receipt
-	fromStore     bool           // the whole answer is the transport id's stored one
-	answered      bool           // the transport id has a new stored answer
-	ruling        *ruling        // of a decision that posts, nil otherwise
+	in        *intake
+	transport *TransportRow
+	tkey      *dedup.Key     // the transport key's state
+	tvariant  *dedup.Variant // of the delivery's digest
+	drift     *driftChange   // of kind transport
+	noted     bool           // row T5, or T6 under transport_id: unreliable
+	results   []*result
+	payloads  []storedPayload
+	claims    []*dedup.Key   // new keys, sorted
+	guarding  *guarding      // nil until the messages to be posted are sorted
+	created   []outbox.Event // of documents, not queued yet
+	supersede []supersession
+	stale     []supersession // revisions that came after a newer one
+	alerts    []*dedup.Alert // of kind document
+	closed    []dedup.Copy   // transport drifts whose interchange came under another id
+	kept      []storedPart   // of its stored receipt
+	fromStore bool           // the whole answer is the transport id's stored one
+	answered  bool           // the transport id has a new stored answer
+	ruling    *ruling        // of a decision that posts, nil otherwise
 }
 
 // result is what becomes of one part.
@@ -48,8 +47,9 @@ type result struct {
 	stored  bool // the answer is the variant's stored one
 	ack     dedup.Stored
 	drift   *driftChange
-	held    []post
-	posts   []post
+	posts   []int32           // messages to be posted, in order
+	gone    []bool            // beside posts: those the guard takes away
+	held    []int             // by the guard
 	links   map[int]uuid.UUID // documents of absorbed messages, and what a further document is beside
 	further []int             // posted beside a known document of other content
 	item    Item
@@ -69,9 +69,12 @@ var errUnprepared = fmt.Errorf("the verdict needs work that was not prepared: %w
 // decide runs the table for every part, in payload order, each on what the ones
 // before it left. It touches in.keys, which are read anew before it runs again.
 func (g *Gateway) decide(in *intake) (*plan, error) {
-	pl := &plan{in: in, guards: map[dedup.GuardRef]*dedup.Guard{}}
+	pl := &plan{in: in}
 	if in.key != (dedup.Ref{}) {
 		pl.tkey = in.keys[in.key]
+		if err := in.allCarried(pl.tkey); err != nil {
+			return nil, err
+		}
 		pl.transport = JudgeTransport(in.transportArrival(pl.tkey), pl.tkey)
 		if pl.tkey != nil {
 			pl.tvariant = pl.tkey.Find(in.SHA256)
@@ -99,6 +102,21 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 	g.decideTransport(pl)
 	pl.collect()
 	return pl, nil
+}
+
+// allCarried: of an id that carried another payload, every interchange it carried
+// must have been looked for; one that it carried meanwhile sends the delivery
+// back to its look-up.
+func (in *intake) allCarried(t *dedup.Key) error {
+	if t == nil || t.Find(in.SHA256) != nil {
+		return nil
+	}
+	for _, c := range t.Carried {
+		if !in.looked[c.Ref] {
+			return errStartAgain
+		}
+	}
+	return nil
 }
 
 func (in *intake) transportArrival(k *dedup.Key) *TransportArrival {
@@ -214,7 +232,7 @@ func (g *Gateway) decideWork(pl *plan, r *result) {
 	k.Touch(v)
 	for i := range v.Messages {
 		if v.Messages[i].Fate == dedup.Posted && before[i] != dedup.Posted {
-			r.posts = append(r.posts, post{r, i})
+			r.posts = append(r.posts, int32(i))
 		}
 	}
 	g.answerAfresh(pl, r, Tell(&r.p.arrival, v, r.p.onlyUnsupported()))
@@ -261,7 +279,7 @@ func (g *Gateway) answerAfresh(pl *plan, r *result, a Answer) {
 		r.variant.Answer = int16(a)
 	}
 	if a != ToldTryAgain {
-		r.ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, r.p.owner.Retention.Acknowledgements)}
+		r.ack = dedup.Stored{ID: g.NewID(), Month: month(pl.in.now, r.p.owner, r.p.owner.Retention.Acknowledgements)}
 		r.variant.Ack = r.ack
 	}
 	r.key.Touch(r.variant)

@@ -17,7 +17,7 @@ func (x *deciding) decideHeld() error {
 	if x.row.Posts && x.in.parts[0].ic.PayloadSHA256 != v.SHA256 {
 		return errStartAgain
 	}
-	x.pl = &plan{in: x.in, guards: map[dedup.GuardRef]*dedup.Guard{}}
+	x.pl = &plan{in: x.in}
 	if !x.row.Posts {
 		return x.closeHeld(v)
 	}
@@ -27,13 +27,13 @@ func (x *deciding) decideHeld() error {
 	if len(p.judged) != len(v.Messages) {
 		return refusal(DoesNotPost, "the interchange is read as %d messages now, as %d before", len(p.judged), len(v.Messages))
 	}
-	numbers := map[string]bool{}
-	for _, n := range x.alert.Documents {
-		numbers[n] = true
+	held, err := x.held(v)
+	if err != nil {
+		return err
 	}
 	var why []string
 	for i := range v.Messages {
-		if v.Messages[i].Fate != dedup.Held || !numbers[numberOf(p, i)] {
+		if !slices.Contains(held, i) {
 			for _, d := range x.brought {
 				if d.MessageSHA256 == v.Messages[i].SHA256 {
 					r.link(i, d.ID)
@@ -46,7 +46,7 @@ func (x *deciding) decideHeld() error {
 			continue
 		}
 		v.Messages[i].Fate = dedup.Posted
-		r.posts = append(r.posts, post{r, i})
+		r.posts = append(r.posts, int32(i))
 	}
 	switch {
 	case len(why) > 0:
@@ -60,20 +60,45 @@ func (x *deciding) decideHeld() error {
 
 // closeHeld leaves the messages held, for good.
 func (x *deciding) closeHeld(v *dedup.Variant) error {
-	others := false // an alert of another class on the same interchange
-	for _, a := range x.in.alerts[x.key.Ref] {
-		others = others || a.Kind == dedup.KindDocument && a.ID != x.alert.ID && a.Undecided() && len(a.Digests) == 1 && string(a.Digests[0]) == string(v.SHA256[:])
+	held, err := x.held(v)
+	if err != nil {
+		return err
 	}
-	closed := 0
-	for i := range v.Messages {
-		if v.Messages[i].Fate == dedup.Held && (!others || slices.Contains(x.alert.Documents, numberOf(x.in.parts[0], i))) {
-			v.Messages[i].Fate = dedup.HeldClosed
-			closed++
-		}
-	}
-	if closed == 0 {
+	if len(held) == 0 {
 		return decidedBefore(x.alert)
+	}
+	for _, i := range held {
+		v.Messages[i].Fate = dedup.HeldClosed
 	}
 	x.key.Touch(v)
 	return nil
+}
+
+// held gives the alert's held messages, in order: all that are held, or where the
+// guard opened several alerts on the interchange those of this one's class.
+func (x *deciding) held(v *dedup.Variant) ([]int, error) {
+	var all []int
+	for i := range v.Messages {
+		if v.Messages[i].Fate == dedup.Held {
+			all = append(all, i)
+		}
+	}
+	alone := !slices.ContainsFunc(x.in.alerts[x.key.Ref], func(a *dedup.Alert) bool {
+		return a.Kind == dedup.KindDocument && a.ID != x.alert.ID && a.Undecided() && len(a.Digests) == 1 && string(a.Digests[0]) == string(v.SHA256[:])
+	})
+	p := x.in.parts[0]
+	if alone || len(p.judged) != len(v.Messages) {
+		return all, nil
+	}
+	numbers, err := x.g.numbers(p, all)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range all {
+		if slices.Contains(x.alert.Documents, numbers[n]) {
+			class := p.judged[i].class
+			return slices.DeleteFunc(all, func(j int) bool { return p.judged[j].class != class }), nil
+		}
+	}
+	return nil, nil
 }

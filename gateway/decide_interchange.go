@@ -26,7 +26,7 @@ func (x *deciding) decideInterchange() error {
 	if x.in.parts[0].ic.PayloadSHA256 != v.SHA256 {
 		return errStartAgain
 	}
-	x.pl = &plan{in: x.in, guards: map[dedup.GuardRef]*dedup.Guard{}}
+	x.pl = &plan{in: x.in}
 	if !x.row.Posts {
 		x.refuse(v)
 		return nil
@@ -115,7 +115,7 @@ func (x *deciding) take(r *result) error {
 			}
 		case f == dedup.Posted:
 			here[m.SHA256] = true
-			r.posts = append(r.posts, post{r, i})
+			r.posts = append(r.posts, int32(i))
 		case f == dedup.DeadMsg:
 			why = append(why, fmt.Sprintf("message %d: processing it fails on our side", i+1))
 		default:
@@ -214,5 +214,5 @@ func (x *deciding) restate() {
 }
 
 func newRuling(row *DecisionRow) *ruling {
-	return &ruling{row: row, leave: map[uuid.UUID]*documents.Brought{}, over: map[uuid.UUID]bool{}}
+	return &ruling{row: row, leave: map[uuid.UUID]*documents.Brought{}, over: map[uuid.UUID]bool{}, why: map[int]string{}}
 }

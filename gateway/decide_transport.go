@@ -7,7 +7,6 @@ import (
 
 	"github.com/edigw/edigw/compare"
 	"github.com/edigw/edigw/dedup"
-	"github.com/edigw/edigw/journal"
 )
 
 // decideTransport notes the delivery under its transport id: a new id has its
@@ -64,7 +63,7 @@ func (pl *plan) answerTransport(g *Gateway, answer Answer) {
 	}
 	pl.answered = true
 	pl.tvariant.Answer = int16(answer)
-	pl.tvariant.Ack = dedup.Stored{ID: g.NewID(), Month: journal.Month(pl.in.now, pl.in.Partner.Retention.Acknowledgements)}
+	pl.tvariant.Ack = dedup.Stored{ID: g.NewID(), Month: month(pl.in.now, pl.in.Partner, pl.in.Partner.Retention.Acknowledgements)}
 }
 
 // partRecords keep, for a transport id, which interchanges it carried, and which
@@ -101,6 +100,7 @@ func (g *Gateway) decideTransportDrift(pl *plan) error {
 		Class: string(compare.DifferentDocument), Severity: string(compare.High),
 		Headline: "the transport id was used before for another payload",
 		Original: pl.tkey.Variants[0].SHA256[:], Digests: [][]byte{slices.Clone(in.SHA256[:])}}
+	a.Test = len(in.parts) > 0 && !slices.ContainsFunc(in.parts, func(p *part) bool { return !p.ic.Test })
 	pl.drift = &driftChange{alert: a, opened: true}
 	for _, known := range in.alerts[in.key] {
 		if known.Kind == dedup.KindTransport && known.Undecided() {
@@ -194,13 +194,17 @@ func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 			}
 		}
 		if found && !left {
-			closed = append(closed, c)
+			closed = append(closed, c.Copy)
 		}
 	}
 	return closed, nil
 }
 
-func (in *intake) takeCopy(c dedup.Copy) { in.copies = append(in.copies, c) }
+// foundCopy is a drift with the same content, and whose it is.
+type foundCopy struct {
+	dedup.Copy
+	partner string
+}
 
 // alertOf is the alert a delivery opened or joined, for its journal row.
 func alertOf(d *driftChange) *uuid.UUID {

@@ -118,6 +118,7 @@ func (g *Gateway) rule(ctx context.Context, a *dedup.Alert, d Decision, approver
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decisionPatience)
 	defer cancel()
+	defer func() { x.in.close() }()
 	for range startsAgain {
 		err := x.prepare(ctx)
 		if err == nil {
@@ -160,6 +161,7 @@ func (x *deciding) prepare(ctx context.Context) error {
 	if x.in != nil && x.in.parts[0].ic.PayloadSHA256 == v.SHA256 { // judged before it started again
 		return nil
 	}
+	x.in.close()
 	x.in, err = x.g.intakeOf(ctx, k, v, x.owner, x.row.Posts || x.row.Kind == dedup.KindDocument)
 	return err
 }
@@ -273,8 +275,8 @@ func (x *deciding) commit(ctx context.Context) error {
 		return err
 	}
 	if u := x.pl.ruling; u != nil {
-		if len(u.why) > 0 {
-			return &Refusal{DoesNotPost, u.why}
+		if why := u.inTheWay(); len(why) > 0 {
+			return &Refusal{DoesNotPost, why}
 		}
 		x.facts.touch(u.touched)
 		x.restate()
@@ -363,8 +365,8 @@ func (x *deciding) secondPerson() (bool, error) {
 // superseded or cancelled.
 func (x *deciding) movesInvoice() bool {
 	for _, r := range x.pl.results {
-		for _, p := range r.posts {
-			if classes[p.judged().class] == documents.ClassInvoice {
+		for _, i := range r.posts {
+			if classes[r.p.judged[i].class] == documents.ClassInvoice {
 				return true
 			}
 		}

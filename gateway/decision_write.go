@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -30,11 +28,11 @@ func (x *deciding) write(ctx context.Context, s *session) error {
 		return err
 	}
 	x.cancelLacking(s)
-	return x.close(ctx, s, append(x.g.events(x.pl), x.cancelEvents(x.owner.Retention.Payloads)...))
+	return x.close(ctx, s, append(x.g.events(x.pl), x.cancelEvents()...))
 }
 
 // writeUnder writes what was done under one key without a delivery: its variants,
-// documents, their guard keys and the new answers.
+// documents and the new answers. The guard has queued its keys.
 func (g *Gateway) writeUnder(ctx context.Context, s *session, pl *plan, k *dedup.Key, acks []*journal.Acknowledgement) error {
 	dedup.QueueChanges(s.batch, []*dedup.Key{k})
 	if err := s.flush(ctx); err != nil {
@@ -46,12 +44,6 @@ func (g *Gateway) writeUnder(ctx context.Context, s *session, pl *plan, k *dedup
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
-	var guards []*dedup.Guard
-	for _, gd := range pl.guards {
-		guards = append(guards, gd)
-	}
-	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	dedup.QueueGuardChanges(s.batch, guards)
 	journal.QueueAcknowledgements(s.batch, acks)
 	return nil
 }
@@ -131,10 +123,8 @@ func (x *deciding) count() {
 	}
 	for _, r := range x.pl.results {
 		x.did.Posted += len(r.posts)
-		for _, p := range r.posts {
-			if len(x.did.Documents) < maxRuled {
-				x.did.Documents = append(x.did.Documents, p.documentID())
-			}
+		for _, i := range r.posts[:min(len(r.posts), maxRuled-len(x.did.Documents))] {
+			x.did.Documents = append(x.did.Documents, documentID(r.p.base, int(i)))
 		}
 	}
 	x.did.Replaced = len(x.pl.supersede)
@@ -162,14 +152,14 @@ func (x *deciding) answers() ([]*journal.Acknowledgement, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.Ack = dedup.Stored{ID: x.g.NewID(), Month: journal.Month(x.in.now, x.owner.Retention.Acknowledgements)}
+		v.Ack = dedup.Stored{ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Acknowledgements)}
 		acks = append(acks, &journal.Acknowledgement{Partner: x.key.Partner, ID: v.Ack.ID, Month: v.Ack.Month, Answer: answer})
 	}
 	return acks, nil
 }
 
 func (x *deciding) event(kind, typ string, data map[string]any) outbox.Event {
-	return outbox.Event{Partner: x.alert.Partner, ID: x.g.NewID(), Month: journal.Month(x.in.now, x.owner.Retention.Payloads), Kind: kind, Type: typ,
+	return outbox.Event{Partner: x.alert.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads), Kind: kind, Type: typ,
 		Subject: x.alert.Partner + "/" + x.alert.MessageID, Data: data}
 }
 
@@ -229,13 +219,13 @@ func (x *deciding) notices() []outbox.Event {
 
 // cancelEvents adds what a decision causes beside its posts: documents that were
 // cancelled since the new payload lacks them.
-func (x *deciding) cancelEvents(keep time.Duration) []outbox.Event {
+func (x *deciding) cancelEvents() []outbox.Event {
 	var list []outbox.Event
 	if x.pl.ruling == nil || x.alert.Test {
 		return nil
 	}
 	for _, d := range x.pl.ruling.lacking() {
-		list = append(list, outbox.Event{Partner: x.alert.Partner, ID: x.g.NewID(), Month: journal.Month(x.in.now, keep), Kind: outbox.KindEvent,
+		list = append(list, outbox.Event{Partner: x.alert.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads), Kind: outbox.KindEvent,
 			Type: outbox.DocumentSuperseded, Subject: x.alert.Partner + "/" + d.ID.String(), Data: map[string]any{"document_id": d.ID, "by": x.alert.ID, "cancelled": true}})
 	}
 	return list

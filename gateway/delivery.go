@@ -164,6 +164,8 @@ type Format struct {
 	// Scan reads all of it: messages, content digest, errors; visit gets each
 	// message parsed.
 	Scan func(p *edi.Payload, ic *edi.Interchange, o Reading, visit func(i int, b *edi.Body) error) error
+	// Again reads messages of an interchange that was scanned once more, one by one.
+	Again func(p *edi.Payload, ic *edi.Interchange, o Reading) func(i int) (*edi.Body, error)
 	// Acknowledge writes the functional acknowledgement.
 	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error)
 	// AcknowledgementType is the name of what Acknowledge writes.

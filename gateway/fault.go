@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -52,10 +53,16 @@ func isPassing(err error) bool {
 		return lostConnection(err)
 	case s == "40001" || s == "40P01" || s == "55P03" || s == "57014":
 		return true
-	default:
-		return s[:2] == "08" || s[:2] == "53" || s[:2] == "58" || s[:2] == "XX" || s[:3] == "57P"
+	case s[:3] == "57P":
+		return true
 	}
+	return slices.Contains(oursByClass, sqlState(err)[:2])
 }
+
+// oursByClass are classes of SQLSTATE that no document causes: connection,
+// features, transaction state, authorization, catalogue and schema, resources,
+// privileges and objects, operator intervention, system and internal errors.
+var oursByClass = []string{"08", "0A", "25", "26", "28", "3D", "3F", "42", "53", "54", "55", "58", "XX"}
 
 func lostConnection(err error) bool {
 	var connect *pgconn.ConnectError

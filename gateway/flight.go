@@ -12,6 +12,9 @@ import (
 type flight struct {
 	mu   sync.Mutex
 	busy map[dedup.Ref]chan struct{}
+	// reading holds transport keys whose body a transport is reading or whose
+	// delivery it has handed over.
+	reading map[dedup.Ref]bool
 }
 
 // enter waits until none of refs is in flight and takes them all, or gives up
@@ -55,10 +58,24 @@ func (f *flight) enter(refs []dedup.Ref, wait time.Duration) (leave func(), ok b
 	}
 }
 
-// Running reports whether a delivery under this key is being received here, so
-// that a transport can refuse a copy before it reads a large body.
-func (g *Gateway) Running(partner, key string) bool {
-	g.flight.mu.Lock()
-	defer g.flight.mu.Unlock()
-	return g.flight.busy[dedup.Ref{Partner: partner, ID: key}] != nil
+// Reserve takes a transport key before a transport reads the body, so that a
+// copy sent meanwhile is refused before its own is read. ok is false while
+// another delivery under the key is being read or received here.
+func (g *Gateway) Reserve(partner, key string) (release func(), ok bool) {
+	r := dedup.Ref{Partner: partner, ID: key}
+	f := &g.flight
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reading[r] || f.busy[r] != nil {
+		return nil, false
+	}
+	if f.reading == nil {
+		f.reading = map[dedup.Ref]bool{}
+	}
+	f.reading[r] = true
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.reading, r)
+	}, true
 }

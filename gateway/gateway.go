@@ -78,6 +78,9 @@ type Gateway struct {
 	// Retained is the size up to which a delivery's documents are kept in memory
 	// between prepare and write; larger ones are read a second time. 0 is 4 MiB.
 	Retained int64
+	// SpoolDir is the folder for what those need beside memory, in files without a
+	// name; "" is the system's for temporary files.
+	SpoolDir string
 
 	// Hook is called at named points of the transaction by fault tests, which
 	// then see every statement before it done; nil otherwise.

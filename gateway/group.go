@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 
@@ -15,7 +16,8 @@ import (
 
 // group commits prepared deliveries of new keys together: one statement a table
 // for all of them, one COMMIT. Nobody waits for others to come: whoever is there
-// when a committer is free goes with it, and a lone delivery goes at once.
+// when a committer is free goes with it, and a lone delivery goes at once, as a
+// group of one.
 //
 // A group never waits for a lock and takes only deliveries of which nothing is
 // known. If anything in it turns out otherwise it is rolled back, and each of its
@@ -27,12 +29,12 @@ type group struct {
 }
 
 type member struct {
-	ctx  context.Context
-	in   *intake
-	pl   *plan
-	r    *Receipt
-	err  error
-	done chan struct{}
+	in     *intake
+	pl     *plan
+	guards []*dedup.Guard // its guard keys
+	r      *Receipt
+	err    error
+	done   chan struct{}
 }
 
 const (
@@ -47,10 +49,10 @@ var errAlone = errors.New("goes alone")
 
 // commitSoon commits a delivery, in a group if it may go with others.
 func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) {
-	if g.Hook != nil || !in.groupable() {
+	if !in.groupable() {
 		return g.commit(ctx, in)
 	}
-	m := &member{ctx: ctx, in: in, done: make(chan struct{})}
+	m := &member{in: in, done: make(chan struct{})}
 	g.group.mu.Lock()
 	g.group.waiting = append(g.group.waiting, m)
 	start := g.group.running < committers
@@ -61,12 +63,32 @@ func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) 
 	if start {
 		go g.commitWaiting()
 	}
-	<-m.done
+	select {
+	case <-m.done:
+	case <-ctx.Done():
+		if g.group.leave(m) {
+			return nil, fmt.Errorf("wait for a committer: %w", ctx.Err())
+		}
+		<-m.done // a committer has it, and is bounded itself
+	}
 	if errors.Is(m.err, errAlone) {
 		clear(in.keys) // what the group decided is void
+		clear(in.alerts)
 		return g.commit(ctx, in)
 	}
 	return m.r, m.err
+}
+
+// leave takes a member out of the queue; false if it is no longer there.
+func (q *group) leave(m *member) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, m)
+	if i < 0 {
+		return false
+	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	return true
 }
 
 // groupable: nothing about the delivery is known, and it is small.
@@ -107,15 +129,12 @@ func (g *Gateway) commitWaiting() {
 func (g *Gateway) commitMembers(ms []*member) {
 	defer func() {
 		if e := recover(); e != nil { // one member's fault is not the others'
+			g.Log.Error("a group of deliveries failed; each goes alone", "members", len(ms), "err", e, "stack", string(debug.Stack()))
 			for _, m := range ms {
 				m.err = errAlone
 			}
 		}
 	}()
-	if len(ms) == 1 {
-		ms[0].r, ms[0].err = g.commit(ms[0].ctx, ms[0].in)
-		return
-	}
 	going := g.decideMembers(ms)
 	if len(going) == 0 {
 		return
@@ -142,18 +161,17 @@ func (g *Gateway) decideMembers(ms []*member) (going []*member) {
 		if err != nil || !pl.plainFirst() {
 			continue
 		}
-		refs := pl.guardRefs()
-		posts := 0
-		for _, r := range pl.results {
-			posts += len(r.posts)
-		}
-		if len(refs) != posts || slices.ContainsFunc(refs, func(r dedup.GuardRef) bool { return guards[r] }) {
+		if err := pl.orderGuards(); err != nil || len(pl.guarding.first) != len(pl.guarding.spots) {
 			continue
 		}
-		for _, r := range refs {
-			guards[r] = true
+		claims, err := pl.guardClaims(0, len(pl.guarding.first))
+		if err != nil || slices.ContainsFunc(claims, func(c *dedup.Guard) bool { return guards[c.GuardRef] }) {
+			continue
 		}
-		m.pl, m.err = pl, nil
+		for _, c := range claims {
+			guards[c.GuardRef] = true
+		}
+		m.pl, m.guards, m.err = pl, claims, nil
 		going = append(going, m)
 	}
 	return going
@@ -174,13 +192,20 @@ func (pl *plan) plainFirst() bool {
 
 // commitGroup is the ingress transaction of several deliveries.
 func (g *Gateway) commitGroup(ms []*member) error {
-	ctx := context.Background() // each member's is detached already
+	ctx, cancel := context.WithTimeout(context.Background(), g.patience(ms[0].in.Delivery)) // no member's own: they share it
+	defer cancel()
 	s, err := g.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.end()
+	if err := s.point(ctx, "begin"); err != nil {
+		return err
+	}
 	if err := g.claimGroup(ctx, s, ms); err != nil {
+		return err
+	}
+	if err := s.point(ctx, "claim"); err != nil {
 		return err
 	}
 	for _, m := range ms {
@@ -188,21 +213,23 @@ func (g *Gateway) commitGroup(ms []*member) error {
 			return err
 		}
 	}
-	if err := g.writeGroup(s, ms); err != nil {
+	if err := g.writeGroup(ctx, s, ms); err != nil {
 		return err
 	}
 	return s.commit(ctx)
 }
 
 // claimGroup claims every key and every guard key of the group, each in one
-// sorted statement. It waits a few milliseconds for a lock at most.
+// sorted statement. It waits a few milliseconds for a lock at most, then as long as
+// any delivery: what it writes next waits for nobody's key, but another group may
+// be about to extend the same table.
 func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) error {
-	s.batch.Queue("set local lock_timeout = '5ms'")
+	s.batch.Queue("set local lock_timeout = '20ms'")
 	var keys []*dedup.Key
 	var guards []*dedup.Guard
 	contents := map[string][][]byte{}
 	for _, m := range ms {
-		keys, guards = append(keys, m.pl.claims...), append(guards, m.pl.guardClaims()...)
+		keys, guards = append(keys, m.pl.claims...), append(guards, m.guards...)
 		for partner, c := range m.pl.copyContents() {
 			contents[partner] = append(contents[partner], c...)
 		}
@@ -223,11 +250,12 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 	if claimed < len(keys) || guarded < len(guards) || copies > 0 {
 		return errAlone
 	}
+	s.batch.Queue("reset lock_timeout") // to the session's
 	return nil
 }
 
 // writeGroup queues one statement a table, documents one for each partner.
-func (g *Gateway) writeGroup(s *session, ms []*member) error {
+func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) error {
 	rows := map[string][]documents.Row{}
 	var order []string
 	var chunks []journal.Chunk
@@ -240,8 +268,9 @@ func (g *Gateway) writeGroup(s *session, ms []*member) error {
 			if rows[partner] == nil {
 				order = append(order, partner)
 			}
-			for _, p := range r.posts {
-				rows[partner] = append(rows[partner], r.documentRow(p.i, r.p.docs[p.i]))
+			for _, i := range r.posts {
+				rows[partner] = append(rows[partner], r.documentRow(int(i), r.p.docs[i]))
+				g.tellCreated(m.pl, r, int(i))
 			}
 		}
 		body, _ := m.in.Payload.InMemory() // a member is small, so it is in memory
@@ -257,12 +286,18 @@ func (g *Gateway) writeGroup(s *session, ms []*member) error {
 		deliveries = append(deliveries, g.journalRows(m.pl, m.r, m.pl.payloads)...)
 	}
 	for _, partner := range order {
-		if err := documents.Queue(s.batch, partner, rows[partner]); err != nil {
+		if err := s.queueDocuments(ctx, partner, rows[partner]); err != nil {
 			return err
 		}
 	}
+	if err := s.point(ctx, "last document"); err != nil {
+		return err
+	}
 	journal.QueueChunks(s.batch, chunks)
 	journal.QueueAcknowledgements(s.batch, acks)
+	if err := s.point(ctx, "acknowledgement"); err != nil {
+		return err
+	}
 	if err := outbox.QueueEvents(s.batch, events); err != nil {
 		return err
 	}

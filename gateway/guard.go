@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/compare"
 	"github.com/edigw/edigw/dedup"
@@ -22,8 +21,11 @@ type post struct {
 
 func (p post) judged() *judgement { return &p.r.p.judged[p.i] }
 
-func (p post) ref() dedup.GuardRef {
-	return dedup.GuardRef{Partner: p.r.p.owner.ID, Key: p.judged().guard}
+func (p post) identity() (identity, error) { return p.r.p.ids.at(p.i) }
+
+func (p post) ref() (dedup.GuardRef, error) {
+	id, err := p.identity()
+	return dedup.GuardRef{Partner: p.r.p.owner.ID, Key: id.guard}, err
 }
 
 func (p post) documentID() uuid.UUID { return documentID(p.r.p.base, p.i) }
@@ -38,55 +40,9 @@ type supersession struct {
 	test     bool
 }
 
-// guardRefs gives the guard keys of all messages to be posted, sorted.
-func (pl *plan) guardRefs() []dedup.GuardRef {
-	var refs []dedup.GuardRef
-	for _, r := range pl.results {
-		for _, p := range r.posts {
-			refs = append(refs, p.ref())
-		}
-	}
-	slices.SortFunc(refs, dedup.GuardRef.Compare)
-	return slices.Compact(refs)
-}
-
-// queueGuards claims the guard keys of the whole delivery in one sorted
-// statement. The first message of a document in the delivery is the one it is
-// claimed for.
-func (pl *plan) queueGuards(b *pgx.Batch) {
-	pl.guarded = true
-	claims := pl.guardClaims()
-	if len(claims) == 0 {
-		return
-	}
-	byRef := make(map[dedup.GuardRef]*dedup.Guard, len(claims))
-	for _, c := range claims {
-		byRef[c.GuardRef] = c
-	}
-	pl.claimedGuards = len(claims)
-	dedup.QueueGuards(b, claims, func(r dedup.GuardRef) { pl.guards[r] = byRef[r] })
-}
-
-// guardClaims gives the guard keys to be claimed, sorted and without repeats.
-func (pl *plan) guardClaims() []*dedup.Guard {
-	first := map[dedup.GuardRef]bool{}
-	var claims []*dedup.Guard
-	for _, r := range pl.results {
-		for _, p := range r.posts {
-			if first[p.ref()] {
-				continue
-			}
-			first[p.ref()] = true
-			claims = append(claims, &dedup.Guard{GuardRef: p.ref(), Contents: [][32]byte{p.judged().content}, Documents: []uuid.UUID{p.documentID()},
-				MessageID: r.key.ID, Stamp: p.stamp(), PurgeOn: guardPurge(pl.in.now, r.p.owner.Retention.DedupWindow)})
-		}
-	}
-	slices.SortFunc(claims, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	return claims
-}
-
-// guardPurge: a guard key never goes before the keys; a day more than they have
-// covers repeats that move theirs.
+// guardPurge: a guard key never goes before the keys of the interchanges that
+// brought its document. Twice their window covers the repeats that move theirs;
+// an interchange that is absorbed moves it again.
 func guardPurge(now time.Time, window time.Duration) time.Time {
 	return purgeOn(now, 2*window)
 }
@@ -95,73 +51,68 @@ func guardPurge(now time.Time, window time.Duration) time.Time {
 // are not yet claimed are claimed, existing ones locked and read, then each
 // message is posted, absorbed or held (outcomes.md, the third guard).
 func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
-	if !pl.guarded {
-		pl.queueGuards(s.batch)
-		if pl.claimedGuards > 0 {
-			if err := s.flush(ctx); err != nil {
-				return fmt.Errorf("claim document keys: %w", err)
-			}
-		}
+	if err := pl.orderGuards(); err != nil {
+		return err
 	}
-	if pl.claimedGuards == 0 {
-		return nil
+	if err := pl.claimGuards(ctx, s); err != nil {
+		return err
 	}
-	owned := make(map[dedup.GuardRef]bool, len(pl.guards))
-	for r := range pl.guards {
-		owned[r] = true
+	if err := pl.lockGuards(ctx, s); err != nil {
+		return err
 	}
-	if len(owned) < pl.claimedGuards {
-		var known []dedup.GuardRef
-		for _, r := range pl.guardRefs() {
-			if !owned[r] {
-				known = append(known, r)
-			}
-		}
-		dedup.QueueGuardLock(s.batch, known)
-		if err := s.flush(ctx); err != nil {
-			return fmt.Errorf("lock document keys: %w", err)
-		}
-		dedup.QueueGuardRead(s.batch, known, pl.guards)
-		if err := s.flush(ctx); err != nil {
-			return fmt.Errorf("read document keys: %w", err)
-		}
+	if err := pl.passGuards(ctx, s); err != nil {
+		return err
 	}
 	for _, r := range pl.results {
-		kept := r.posts[:0]
-		for _, p := range r.posts {
-			ref := p.ref()
-			if owned[ref] { // claimed for this message: the first of its document
-				delete(owned, ref)
-				kept = append(kept, p)
-				continue
-			}
-			gd := pl.guards[ref]
-			if gd == nil { // purged between claim and lock
-				return errStartAgain
-			}
-			if pl.ruling != nil && pl.ruling.pass(pl, p, gd) || pl.ruling == nil && pl.pass(p, gd) {
-				kept = append(kept, p)
-			}
+		r.dropped()
+		if err := g.openHeld(pl, r); err != nil {
+			return err
 		}
-		r.posts = kept
-		g.openHeld(pl, r)
 	}
 	return nil
 }
 
+// drop takes post j away, once all were decided.
+func (r *result) drop(j int) {
+	if r.gone == nil {
+		r.gone = make([]bool, len(r.posts))
+	}
+	r.gone[j] = true
+}
+
+func (r *result) dropped() {
+	if r.gone == nil {
+		return
+	}
+	kept := r.posts[:0]
+	for j, i := range r.posts {
+		if !r.gone[j] {
+			kept = append(kept, i)
+		}
+	}
+	r.posts, r.gone = kept, nil
+	slices.Sort(r.held)
+	slices.Sort(r.further)
+}
+
 // pass decides one message of a known document; true if it is to be posted.
-func (pl *plan) pass(p post, gd *dedup.Guard) bool {
+func (pl *plan) pass(p post, gd *dedup.Guard) (bool, error) {
+	id, err := p.identity()
+	if err != nil {
+		return false, err
+	}
 	j, v := p.judged(), p.r.variant
 	fate := func(f dedup.Fate) {
 		v.Messages[p.i].Fate = f
 		p.r.key.Touch(v)
 	}
-	if doc, ok := gd.Find(j.content); ok || gd.Imported {
+	gd.KeepUntil(guardPurge(pl.in.now, p.r.p.owner.Retention.DedupWindow))
+	if doc, ok := gd.Find(id.content); ok || gd.Imported {
 		fate(dedup.Absorbed)
 		if ok {
 			p.r.link(p.i, doc)
 		}
-		return false
+		return false, nil
 	}
 	stamp := p.stamp()
 	switch documents.Revision(j.revision) {
@@ -171,20 +122,20 @@ func (pl *plan) pass(p post, gd *dedup.Guard) bool {
 				documents.Revision(j.revision) == documents.RevisionCancel, p.r.p.ic.Test})
 		} else {
 			pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
-			gd.PostStale(j.content, p.documentID())
-			return true
+			gd.PostStale(id.content, p.documentID())
+			return true, nil
 		}
 	default:
 		if p.r.p.owner.Policy.OnKnownDocument[classes[j.class]] != "note" {
 			fate(dedup.Held)
-			p.r.held = append(p.r.held, p)
-			return false
+			p.r.held = append(p.r.held, p.i)
+			return false, nil
 		}
 		p.r.link(p.i, gd.Latest())
 		p.r.further = append(p.r.further, p.i)
 	}
-	gd.Post(j.content, p.documentID(), stamp)
-	return true
+	gd.Post(id.content, p.documentID(), stamp)
+	return true, nil
 }
 
 // stamp orders the revisions of a document.
@@ -197,31 +148,40 @@ func (r *result) link(i int, doc uuid.UUID) {
 	r.links[i] = doc
 }
 
+// heldNumbers bounds the documents that an alert names.
+const heldNumbers = 1000
+
 // openHeld opens one alert for the interchange and class of its held messages.
-func (g *Gateway) openHeld(pl *plan, r *result) {
-	byClass := map[string][]string{}
-	for _, p := range r.held {
-		class := classes[p.judged().class]
-		byClass[class] = append(byClass[class], numberOf(r.p, p.i))
+func (g *Gateway) openHeld(pl *plan, r *result) error {
+	byClass := map[string][]int{}
+	for _, i := range r.held {
+		class := classes[r.p.judged[i].class]
+		byClass[class] = append(byClass[class], i)
 	}
-	for class, numbers := range byClass {
+	for class, held := range byClass {
 		severity := compare.High
 		if class == documents.ClassInvoice {
 			severity = compare.Critical
 		}
+		numbers, err := g.numbers(r.p, held[:min(len(held), heldNumbers)])
+		if err != nil {
+			return err
+		}
 		a := &dedup.Alert{Partner: r.p.owner.ID, ID: g.NewID(), Kind: dedup.KindDocument, MessageID: r.key.ID, Epoch: r.key.Epoch, State: "open",
 			Class: string(compare.Business), Severity: string(severity), Documents: numbers, Test: r.p.ic.Test,
-			Headline: fmt.Sprintf("%s %s came again with other content", class, joinUpTo(numbers, 5)),
+			Headline: fmt.Sprintf("%s %s came again with other content", class, joinUpTo(numbers, len(held), 5)),
 			Digests:  [][]byte{slices.Clone(r.p.ic.PayloadSHA256[:])}}
 		pl.alerts = append(pl.alerts, a)
 	}
+	return nil
 }
 
-func joinUpTo(s []string, n int) string {
+// joinUpTo names n of all things, whose first names are in s.
+func joinUpTo(s []string, all, n int) string {
 	out := ""
 	for i, v := range s {
 		if i == n {
-			return fmt.Sprintf("%s and %d more", out, len(s)-n)
+			return fmt.Sprintf("%s and %d more", out, all-n)
 		}
 		if i > 0 {
 			out += ", "

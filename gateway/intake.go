@@ -19,19 +19,21 @@ import (
 // intake is a delivery on its way through Receive.
 type intake struct {
 	*Delivery
-	id        uuid.UUID
-	payloadID uuid.UUID
-	started   time.Time // this node's monotonic clock, for took
-	now       time.Time // the database's
-	key       dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
-	parts     []*part
-	alsoLock  []dedup.Ref    // keys of open transport drifts whose interchange arrived under another id
-	unkeyed   dedup.Revision // what parts without a key are judged under
+	id             uuid.UUID
+	payloadID      uuid.UUID
+	started        time.Time // this node's monotonic clock, for took
+	now            time.Time // the database's
+	key            dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
+	parts          []*part
+	alsoLock       []dedup.Ref        // keys of open transport drifts whose interchange arrived under another id
+	unkeyed        dedup.Revision     // what parts without a key are judged under
+	overQuarantine bool               // nothing more of the partner that is refused without a key is kept today
+	looked         map[dedup.Ref]bool // keys that were looked for
 
 	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement
-	copies []dedup.Copy // drifts with the same content
+	copies []foundCopy // drifts with the same content
 
 	decided *dedup.Alert // a transport drift that a decision processes
 	stored  dedup.Stored // where its payload stands
@@ -53,8 +55,10 @@ type part struct {
 	retained bool      // documents are kept in judged
 	base     uuid.UUID // of the documents' ids
 	judged   []judgement
+	ids      identities            // beside judged
 	docs     []*documents.Document // beside judged, where they are retained
 	errs     map[int][]*edi.Error  // of messages and their documents, beside edi.Interchange.MessageErrors
+	tooMany  bool                  // refused messages, to keep what is wrong with each
 	listed   []string              // document numbers of the first messages
 	arrival  Arrival
 	number   string // control reference of our acknowledgement
@@ -67,8 +71,8 @@ type judgement struct {
 	fate     dedup.Fate // Posted: sound
 	revision uint8      // documents.Revision
 	class    uint8      // index into classes
-	guard    [32]byte
-	content  [32]byte
+
+	unsupported bool // of a type that the partner may not send
 }
 
 // classes are the document classes a judgement names by number.
@@ -76,11 +80,21 @@ var classes = [...]string{documents.ClassGeneric, documents.ClassInvoice, docume
 
 func (p *part) refuse(i int, errs ...*edi.Error) judgement {
 	p.remember(i, errs)
-	return judgement{fate: dedup.RefusedMsg}
+	return judgement{fate: dedup.RefusedMsg, unsupported: len(errs) == 1 && errs[0].Code == unsupportedType}
 }
+
+// maxRemembered bounds the messages of an interchange whose findings are kept.
+// What is dropped is counted; an interchange with more refused messages is
+// refused as a whole, so that none is refused without a reason.
+const maxRemembered = 10_000
 
 func (p *part) remember(i int, errs []*edi.Error) {
 	if len(errs) == 0 {
+		return
+	}
+	if len(p.errs) >= maxRemembered && p.errs[i] == nil {
+		p.ic.DroppedErrors += len(errs)
+		p.tooMany = p.tooMany || edi.Worst(errs) >= edi.SeverityError && errs[0].Code != unsupportedType
 		return
 	}
 	if p.errs == nil {
@@ -153,9 +167,19 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	case d.TransportID != "":
 		in.key = dedup.Ref{Partner: d.Partner.ID, ID: d.TransportID}
 	case !holds:
-		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.DigestKey(d.SHA256)}
+		in.key = dedup.Ref{Partner: d.Partner.ID, ID: dedup.PayloadKey(d.SHA256)}
 	}
 	return in, nil
+}
+
+// close lets go of what the delivery keeps beside memory.
+func (in *intake) close() {
+	if in == nil {
+		return
+	}
+	for _, p := range in.parts {
+		p.ids.close()
+	}
 }
 
 // maxInterchanges bounds the interchanges of one delivery: each is a key, a lock
@@ -274,7 +298,7 @@ func (in *intake) messageID() string {
 	if len(in.parts) == 1 && in.parts[0].key.ID != "" {
 		return in.parts[0].key.ID
 	}
-	return dedup.DigestKey(in.SHA256)
+	return dedup.PayloadKey(in.SHA256)
 }
 
 func hexOf(d [32]byte) string { return hex.EncodeToString(d[:]) }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,7 +49,22 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 			}
 		}
 	}
-	return nil
+	in.looked = map[dedup.Ref]bool{}
+	for _, r := range append(refs, in.alsoLock...) {
+		in.looked[r] = true
+	}
+	return g.lookUpQuarantine(ctx, in)
+}
+
+// lookUpQuarantine: what is refused without a key is stored on every try, so it
+// counts against the partner's quarantine of the day.
+func (g *Gateway) lookUpQuarantine(ctx context.Context, in *intake) error {
+	if in.key.ID != "" || !slices.ContainsFunc(in.parts, func(p *part) bool { return p.key.ID == "" }) {
+		return nil
+	}
+	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, in.Partner.ID)
+	in.overQuarantine = rows >= quarantineRows || bytes+in.Payload.Size() > quarantineBytes
+	return err
 }
 
 // readMessages reads the message records that lookUp left out, since no plain

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/edigw/edigw/dedup"
@@ -73,6 +74,13 @@ func TestManyMessages(t *testing.T) {
 		rec := r.must("", interchange("MANY2", ms...), gateway.First, gateway.ToldAccepted, "I1b")
 		if got := r.posted(); got != n+1 || rec.Posted != 1 {
 			t.Errorf("%d documents, %d posted now; want %d, 1", got, rec.Posted, n+1)
+		}
+	})
+	t.Run("a changed amount in one is held, whatever the number of the others", func(t *testing.T) {
+		ms[5].amount = "999.00"
+		rec := r.must("", interchange("MANY3", ms...), gateway.First, gateway.ToldAccepted, "I1b")
+		if got := r.count(`select count(*) from drift_alert where kind = 'document' and documents = array['RE-00005']`); got != 1 || rec.Posted != 0 {
+			t.Errorf("%d alerts, %d posted\n%s", got, rec.Posted, strings.TrimSpace(string(rec.Rendered.Body[:500])))
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -59,9 +60,9 @@ type Arrival struct {
 	SHA256         [32]byte
 	Content        [32]byte
 	ContentVersion int16
-	Date           string     // CCYYMMDD, the interchange's own; "" unknown
-	Messages       [][32]byte // of its messages, in order; nil before it is prepared
-	SameContentAs  string     // class of the difference to the current variant of equal content: formatting or envelope
+	Date           string        // CCYYMMDD, the interchange's own; "" unknown
+	Messages       []edi.Message // in order; nil before it is prepared
+	SameContentAs  string        // class of the difference to the current variant of equal content: formatting or envelope
 
 	Policy    *partners.Policy
 	Window    time.Duration // dedup_window of the key's owner
@@ -116,13 +117,13 @@ var Interchanges = []Row{
 		Found: "D is partly, rejected or dead in the current epoch, fits, and has dead messages with attempts left or refused ones judged under an older revision",
 		Then:  "all of these together; D becomes current", Answer: "by the new outcome, afresh",
 		fits: func(a *Arrival, k *dedup.Key, v *dedup.Variant) bool {
-			return unfinished(v) && v.Epoch == k.Epoch && fitsStanding(k, digests(v.Messages)) && (deadLeft(a, v) || staleRefused(a, v))
+			return unfinished(v) && v.Epoch == k.Epoch && fitsStanding(k, len(v.Messages), digestsOf(v)) && (deadLeft(a, v) || staleRefused(a, v))
 		}},
 	{Name: "I5", Verdict: Duplicate, Effect: None, Reply: AsStored,
 		Found: "as I4, but D has dead messages, all attempts used up, and no refused one judged under an older revision",
 		Then:  "none; the alert stands", Answer: "D's stored answer: under on_dead hold the positive one, under refuse the negative one of the last attempt",
 		fits: func(a *Arrival, k *dedup.Key, v *dedup.Variant) bool {
-			return unfinished(v) && v.Epoch == k.Epoch && fitsStanding(k, digests(v.Messages)) && hasDead(v)
+			return unfinished(v) && v.Epoch == k.Epoch && fitsStanding(k, len(v.Messages), digestsOf(v)) && hasDead(v)
 		}},
 	{Name: "I6", Verdict: Duplicate, Effect: None, Reply: AsStored,
 		Found: "D is partly, rejected or dead, else", Then: "none", Answer: "D's stored answer; if it only ever got 503: replaced",
@@ -150,7 +151,7 @@ var Interchanges = []Row{
 		Then:  "posted, absorbed and held ones are absorbed, dead ones tried again, the others processed; D becomes current", Answer: "by outcome",
 		fits: func(a *Arrival, k *dedup.Key, v *dedup.Variant) bool {
 			return v == nil && k != nil && k.Current().State == dedup.Partly && !pending(k) &&
-				fitsStanding(k, a.Messages) && len(a.Messages) == len(k.Current().Messages)
+				fitsStanding(k, len(a.Messages), a.digest) && len(a.Messages) == len(k.Current().Messages)
 		}},
 	{Name: "I11", Verdict: Drift, Effect: Absorb, Reply: Positive,
 		Found: "D unknown, content digest equal to the current variant's, that one accepted, class named in the partner's absorb (default: none)",
@@ -253,12 +254,10 @@ func sameContent(a *Arrival, v *dedup.Variant) bool {
 	return a.ContentVersion != 0 && v.ContentVersion == a.ContentVersion && v.Content == a.Content
 }
 
-func digests(ms []dedup.MessageState) [][32]byte {
-	d := make([][32]byte, len(ms))
-	for i := range ms {
-		d[i] = ms[i].SHA256
-	}
-	return d
+func (a *Arrival) digest(i int) [32]byte { return a.Messages[i].SHA256 }
+
+func digestsOf(v *dedup.Variant) func(i int) [32]byte {
+	return func(i int) [32]byte { return v.Messages[i].SHA256 }
 }
 
 // standing gives the messages that stand under k: of the current epoch, in any
@@ -283,11 +282,12 @@ func standing(k *dedup.Key) map[[32]byte]bool {
 	return s
 }
 
-// fitsStanding reports whether every standing message stands among d byte for byte.
-func fitsStanding(k *dedup.Key, d [][32]byte) bool {
+// fitsStanding reports whether every standing message stands among n digests
+// byte for byte.
+func fitsStanding(k *dedup.Key, n int, digest func(i int) [32]byte) bool {
 	s := standing(k)
-	for _, m := range d {
-		delete(s, m)
+	for i := range n {
+		delete(s, digest(i))
 	}
 	return len(s) == 0
 }

@@ -65,24 +65,38 @@ func needsPreparing(p *part, k *dedup.Key) bool {
 // judge scans one interchange and judges each message: refused, dead, or sound
 // with its document.
 func (g *Gateway) judge(in *intake, p *part) error {
-	p.retained = p.ic.Length <= g.retained()
-	p.judged, p.docs, p.errs, p.listed = p.judged[:0], nil, nil, nil
+	p.retained = in.Payload.Size() <= g.retained()
+	p.judged, p.docs, p.errs, p.listed, p.tooMany = p.judged[:0], nil, nil, nil, false
 	p.base = g.NewID()
+	if !p.retained {
+		p.ids.close()
+		if err := p.ids.spooled(g.SpoolDir); err != nil {
+			return err
+		}
+	}
 	err := p.format.Scan(in.Payload, p.ic, p.read, func(i int, b *edi.Body) error {
-		p.untilMessage(i)
+		if err := p.untilMessage(i); err != nil {
+			return err
+		}
 		j, doc := g.judgeMessage(p, i, b)
-		p.keep(j, doc)
-		return nil
+		return p.keep(j, doc)
 	})
 	if err != nil {
 		return fmt.Errorf("scan %s: %w", p.key.ID, err)
 	}
-	p.untilMessage(len(p.ic.Messages))
+	if err := errors.Join(p.untilMessage(len(p.ic.Messages)), p.ids.filled()); err != nil {
+		return err
+	}
 	p.ic.Errors = append(p.ic.Errors, p.notes...)
 	if !g.IsOurs(p.owner.Organisation, p.ic.Recipient) {
 		p.ic.Errors = append(p.ic.Errors, &edi.Error{Code: "recipient-unknown", Standard: "7", Severity: edi.SeverityError,
 			Text:     fmt.Sprintf("Recipient %s is none of our addresses.", address(p.ic.Recipient)),
 			Location: edi.Location{Offset: p.ic.Offset, Segment: 1, Tag: headerTag(p.ic), Element: recipientElement(p.ic)}})
+	}
+	if p.tooMany {
+		p.ic.Errors = append(p.ic.Errors, &edi.Error{Code: "too-many-errors", Standard: "18", Severity: edi.SeverityError,
+			Text:     fmt.Sprintf("More than %d messages have findings, and some of the others are refused.", maxRemembered),
+			Location: edi.Location{Offset: p.ic.Offset, Segment: 1, Tag: headerTag(p.ic)}})
 	}
 	for i := range p.judged {
 		if p.ic.Refused(i) { // the sender's fault, whatever our handler said
@@ -92,10 +106,7 @@ func (g *Gateway) judge(in *intake, p *part) error {
 			p.judged[i] = judgement{fate: dedup.RefusedMsg}
 		}
 	}
-	p.arrival.Messages = make([][32]byte, len(p.ic.Messages))
-	for i := range p.ic.Messages {
-		p.arrival.Messages[i] = p.ic.Messages[i].SHA256
-	}
+	p.arrival.Messages = p.ic.Messages
 	p.arrival.Content, p.arrival.ContentVersion = p.ic.ContentSHA256, edi.ContentVersion
 	p.prepared = true
 	return nil
@@ -117,13 +128,17 @@ func recipientElement(ic *edi.Interchange) int {
 
 // untilMessage refuses the messages before i that were not visited since their
 // trailer is missing.
-func (p *part) untilMessage(i int) {
+func (p *part) untilMessage(i int) error {
 	for len(p.judged) < i {
-		p.keep(judgement{fate: dedup.RefusedMsg}, nil)
+		if err := p.keep(judgement{fate: dedup.RefusedMsg}, nil); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func (p *part) keep(j judgement, doc *documents.Document) {
+// keep notes what was found of the next message.
+func (p *part) keep(j judgement, doc *documents.Document) error {
 	p.judged = append(p.judged, j)
 	if len(p.judged) <= maxListed {
 		n := ""
@@ -135,6 +150,11 @@ func (p *part) keep(j judgement, doc *documents.Document) {
 	if p.retained {
 		p.docs = append(p.docs, doc)
 	}
+	var id identity
+	if doc != nil {
+		id = identity{doc.GuardKey(), doc.GuardContent()}
+	}
+	return p.ids.add(id)
 }
 
 // judgeMessage maps message i. A handler that panics has failed on this
@@ -159,8 +179,7 @@ func (g *Gateway) judgeMessage(p *part, i int, b *edi.Body) (judgement, *documen
 		return judgement{fate: dedup.RefusedMsg}, nil
 	}
 	doc.ID = documentID(p.base, i)
-	return judgement{fate: dedup.Posted, guard: doc.GuardKey(), content: doc.GuardContent(), revision: uint8(doc.Revision()),
-		class: uint8(max(0, slices.Index(classes[:], doc.Class)))}, doc
+	return judgement{fate: dedup.Posted, revision: uint8(doc.Revision()), class: uint8(max(0, slices.Index(classes[:], doc.Class)))}, doc
 }
 
 func unsupported(p *part, m *edi.Message, b *edi.Body) *edi.Error {
@@ -179,7 +198,7 @@ func (p *part) onlyUnsupported() bool {
 		if p.judged[i].fate != dedup.RefusedMsg {
 			continue
 		}
-		if len(p.errs[i]) != 1 || p.errs[i][0].Code != unsupportedType {
+		if !p.judged[i].unsupported {
 			return false
 		}
 		n++
@@ -213,25 +232,42 @@ func documentID(base uuid.UUID, i int) uuid.UUID {
 	return base
 }
 
-// documentsOf reads the interchange once more for the documents of the messages
-// wanted, in order, and hands them to each.
-func (g *Gateway) documentsOf(in *intake, p *part, wanted func(i int) bool, each func(i int, d *documents.Document) error) error {
-	ic := *p.ic
-	err := p.format.Scan(in.Payload, &ic, p.read, func(i int, b *edi.Body) error {
-		if !wanted(i) {
-			return nil
+// documentsOf reads messages of an interchange once more, maps them, and hands
+// their documents to each in turn.
+func (g *Gateway) documentsOf(p *part, messages []int32, each func(i int, d *documents.Document) error) error {
+	again := p.format.Again(p.payload, p.ic, p.read)
+	for _, m := range messages {
+		i := int(m)
+		b, err := again(i)
+		if err != nil {
+			return fmt.Errorf("read %s again: %w", p.key.ID, err)
 		}
-		scanned := *p
-		scanned.ic = &ic
-		doc, _, err := g.mapMessage(&scanned, i, b)
+		doc, _, err := g.mapMessage(p, i, b)
 		if err != nil || doc == nil {
-			return errors.Join(fmt.Errorf("message %d read differently the second time", i), err)
+			return errors.Join(fmt.Errorf("message %d of %s read differently the second time", i, p.key.ID), err)
 		}
 		doc.ID = documentID(p.base, i)
-		return each(i, doc)
-	})
-	if err != nil {
-		return fmt.Errorf("read %s again: %w", p.key.ID, err)
+		if err := each(i, doc); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// numbers gives the document numbers of messages that were mapped.
+func (g *Gateway) numbers(p *part, messages []int) ([]string, error) {
+	list := make([]string, 0, len(messages))
+	var unknown []int32
+	for _, i := range messages {
+		if !p.retained {
+			unknown = append(unknown, int32(i))
+			continue
+		}
+		list = append(list, numberOf(p, i))
+	}
+	err := g.documentsOf(p, unknown, func(_ int, d *documents.Document) error {
+		list = append(list, d.Number)
+		return nil
+	})
+	return list, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -12,11 +13,20 @@ import (
 	"github.com/edigw/edigw/edi"
 )
 
-// What a receipt names at most; the rest is counted, with a link.
+// What a receipt names of an interchange at most; the rest is counted, with a
+// link. Where a delivery holds many interchanges, each gets a share of what one
+// receipt names in all, but always a few.
 const (
 	maxListed   = 200
 	maxFindings = 100
+	allListed   = 10_000
+	allFindings = 5_000
+	alwaysNamed = 5
 )
+
+func (in *intake) share(most, all int) int {
+	return min(most, max(alwaysNamed, all/max(len(in.parts), 1)))
+}
 
 // receipt makes the answer of a delivery: each interchange's part as it was
 // stored, or made from what came of it now, and the whole as its transport
@@ -41,6 +51,8 @@ func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
 		r.Posted += len(res.posts)
 		if a := alertOf(res.drift); a != nil {
 			r.AlertID = *a
+		} else if res.variant != nil && res.stored {
+			r.AlertID = res.variant.AlertID
 		}
 	}
 	r.Answer = Overall(r.Items)
@@ -96,7 +108,7 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 			listFindings(&out, pl, r)
 		}
 		if r.drift == nil || r.answer.positive() && r.row != nil && r.row.Effect == Absorb {
-			listDocuments(&out, r)
+			listDocuments(&out, r, pl.in.share(maxListed, allListed))
 		}
 		ack, err := g.acknowledge(pl, r)
 		if err != nil {
@@ -164,14 +176,10 @@ func (pl *plan) storedParts() ([]byte, error) {
 }
 
 // listDocuments names the interchange's documents with their state.
-func listDocuments(out *InterchangeReceipt, r *result) {
+func listDocuments(out *InterchangeReceipt, r *result, most int) {
 	p := r.p
-	posted := map[int]bool{}
-	for _, x := range r.posts {
-		posted[x.i] = true
-	}
 	for i := range p.judged {
-		if len(out.Documents) == maxListed {
+		if len(out.Documents) == most {
 			out.DocumentsOmitted = len(p.judged) - i
 			out.DocumentsAt = "/api/v1/documents?partner=" + url.QueryEscape(r.key.Partner) + "&message_id=" + url.QueryEscape(r.key.ID)
 			return
@@ -180,7 +188,7 @@ func listDocuments(out *InterchangeReceipt, r *result) {
 		if i < len(p.listed) {
 			d.Number = p.listed[i]
 		}
-		if posted[i] {
+		if _, posted := slices.BinarySearch(r.posts, int32(i)); posted {
 			id := documentID(p.base, i)
 			d.Document = &id
 		} else if id, ok := r.links[i]; ok {
@@ -193,9 +201,10 @@ func listDocuments(out *InterchangeReceipt, r *result) {
 // listFindings collects what the text has to be told about: of the envelope, of
 // each message, of its document, and copies of drifts.
 func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
+	most := pl.in.share(maxFindings, allFindings)
 	add := func(errs ...*edi.Error) {
 		for _, e := range errs {
-			if len(out.Findings) == maxFindings {
+			if len(out.Findings) == most {
 				out.FindingsOmitted++
 				continue
 			}
@@ -220,17 +229,18 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one stands beside it.", numberOf(p, i)),
 			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
-	for _, h := range r.held {
+	for _, i := range r.held {
 		add(&edi.Error{Code: "document-held", Severity: edi.SeverityWarning,
-			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, h.i)),
-			Location: edi.Location{Offset: p.ic.Messages[h.i].Offset, Segment: 1}})
+			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, i)),
+			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
 	for _, c := range pl.in.copies {
 		for _, x := range r.posts {
-			if p.copyOf(x.i) == c.Content && c.Kind != dedup.KindTransport && c.MessageID != r.key.ID {
+			i := int(x)
+			if p.copyOf(i) == c.Content && c.Kind != dedup.KindTransport && c.MessageID != r.key.ID {
 				add(&edi.Error{Code: "possible_copy", Severity: edi.SeverityWarning,
-					Text:     fmt.Sprintf("Document %s says the same as one that came with other content under a known id.", numberOf(p, x.i)),
-					Location: edi.Location{Offset: p.ic.Messages[x.i].Offset, Segment: 1}})
+					Text:     fmt.Sprintf("Document %s says the same as one that came with other content under a known id.", numberOf(p, i)),
+					Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 			}
 		}
 	}
@@ -239,6 +249,9 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 func numberOf(p *part, i int) string {
 	if d := p.doc(i); d != nil {
 		return d.Number
+	}
+	if i < len(p.listed) {
+		return p.listed[i]
 	}
 	return p.ic.Messages[i].Reference
 }

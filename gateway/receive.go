@@ -25,9 +25,13 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		return nil, g.refuse(ctx, d)
 	}
 	in, err := g.split(d)
+	if errors.As(err, &d.Fault) {
+		return nil, g.refuse(ctx, d)
+	}
 	if err != nil {
 		return nil, err
 	}
+	defer in.close()
 	leave, ok := g.flight.enter(in.refs(), g.wait())
 	if !ok {
 		return nil, ErrBusy
@@ -120,13 +124,21 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	}
 	in.copies = nil
 	for partner, contents := range pl.copyContents() {
-		dedup.QueueCopies(s.batch, partner, contents, in.takeCopy)
+		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { in.copies = append(in.copies, foundCopy{c, partner}) })
 	}
 	if len(in.knownRefs()) == 0 {
-		pl.queueGuards(s.batch)
+		if err := pl.orderGuards(); err != nil {
+			return err
+		}
+		if pl.guarding.few {
+			pl.guarding.asked = true
+			if err := pl.queueGuards(s.batch, 0, len(pl.guarding.first)); err != nil {
+				return err
+			}
+		}
 	}
 	if err := s.flush(ctx); err != nil {
-		if isBusy(err) {
+		if isBusy(err) && claimed < len(pl.claims) { // else it was a document's key that kept it waiting
 			return ErrBusy
 		}
 		return fmt.Errorf("claim keys: %w", err)
@@ -167,5 +179,22 @@ func (g *Gateway) afterLostCommit(ctx context.Context, in *intake, r *Receipt, l
 	if err != nil || !committed {
 		return nil, errors.Join(lost, err)
 	}
+	if err := g.settled(ctx); err != nil {
+		return nil, errors.Join(lost, err)
+	}
 	return r, nil
+}
+
+// settled commits a mark in the log and waits for it as every COMMIT waits:
+// whatever was committed before it is then as durable. A COMMIT whose answer was
+// lost may have been cut short of its standby.
+func (g *Gateway) settled(ctx context.Context) error {
+	s, err := g.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	s.hook = nil
+	s.batch.Queue("select pg_logical_emit_message(true, 'edigw', '')")
+	return s.commit(ctx)
 }

@@ -22,7 +22,7 @@ const (
 func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), now: g.Now()}
 	keep := d.Partner.Retention.Quarantine
-	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: journal.Month(in.now, keep), Received: in.now, Transport: d.Transport,
+	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: month(in.now, d.Partner, keep), Received: in.now, Transport: d.Transport,
 		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: int16(d.Fault.Answer.Told().HTTP),
 		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail}
 	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, d.Partner.ID)
@@ -37,7 +37,7 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 	if d.Payload != nil {
 		row.Bytes, row.SHA256 = d.Payload.Size(), d.SHA256[:]
 		if body, ok := d.Payload.InMemory(); ok && bytes+row.Bytes <= quarantineBytes {
-			month := journal.Month(in.now, keep)
+			month := month(in.now, d.Partner, keep)
 			row.Payload, row.PayloadIn = &in.payloadID, &month
 			journal.QueuePayload(&b, d.Partner.ID, in.payloadID, month, body)
 		}

@@ -79,6 +79,7 @@ func (x *letter) ref() dedup.Ref { return dedup.Ref{Partner: x.l.Partner, ID: x.
 func (x *letter) run(ctx context.Context, judged bool, work func(context.Context, *session) error) (*Replayed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decisionPatience)
 	defer cancel()
+	defer func() { x.in.close() }()
 	if x.owner = x.g.Partner(x.l.Partner); x.owner == nil {
 		return nil, refusal(NoLongerKept, "partner %s is not configured", x.l.Partner)
 	}
@@ -104,6 +105,7 @@ func (x *letter) once(ctx context.Context, judged bool, work func(context.Contex
 		return err
 	}
 	if x.in == nil || x.in.SHA256 != x.v.SHA256 {
+		x.in.close()
 		if x.in, err = x.g.intakeOf(ctx, x.key, x.v, x.owner, judged); err != nil {
 			return err
 		}
@@ -149,7 +151,7 @@ func (x *letter) find(k *dedup.Key) error {
 
 func (x *letter) replay(ctx context.Context, s *session) error {
 	p := x.in.parts[0]
-	pl := &plan{in: x.in, guards: map[dedup.GuardRef]*dedup.Guard{}}
+	pl := &plan{in: x.in}
 	r := &result{p: p, key: x.key, variant: x.v, row: Judge(&p.arrival, x.key)}
 	if r.row.Effect != Redo {
 		return x.notAgain()
@@ -194,7 +196,7 @@ func (x *letter) notAgain() error {
 	switch {
 	case !unfinished(x.v):
 		return refusal(NothingToDo, "the payload is %s: nothing of it is dead or refused under older settings", x.v.State)
-	case x.v.Epoch != x.key.Epoch || !fitsStanding(x.key, digests(x.v.Messages)):
+	case x.v.Epoch != x.key.Epoch || !fitsStanding(x.key, len(x.v.Messages), digestsOf(x.v)):
 		return refusal(NoLongerFits, "other content stands under the key since; what stands is not in this payload byte for byte")
 	}
 	return refusal(NothingToDo, "nothing is dead, and what was refused was judged under the settings that hold now")
@@ -237,7 +239,7 @@ func (x *letter) discard(ctx context.Context, s *session) error {
 		if x.note != "" {
 			data["note"] = x.note
 		}
-		events = append(events, outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: journal.Month(x.in.now, x.owner.Retention.Payloads),
+		events = append(events, outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads),
 			Kind: outbox.KindNotice, Type: outbox.NoticeDiscarded, Subject: x.key.Partner + "/" + x.key.ID, Data: data})
 	}
 	if x.dry {

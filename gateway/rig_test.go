@@ -40,6 +40,9 @@ func edifactFormat() gateway.Format {
 		Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
 			return reader(o).Scan(p, ic, visit)
 		},
+		Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+			return reader(o).Again(p, ic)
+		},
 		Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
 	}
 }

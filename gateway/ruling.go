@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -16,23 +17,33 @@ type ruling struct {
 	row     *DecisionRow
 	leave   map[uuid.UUID]*documents.Brought // documents that the decision supersedes: the guard does not see them
 	over    map[uuid.UUID]bool               // of those, superseded by a message that posts
-	why     []string                         // messages that would not post
+	why     map[int]string                   // messages that would not post
 	touched []string                         // guard keys with what they hold, for the facts
 	further int                              // posted beside known documents
 }
 
-// pass decides one message of a known document; true if it is to be posted.
-func (u *ruling) pass(pl *plan, p post, gd *dedup.Guard) bool {
+// rulingPass decides one message of a known document under a decision; true if it
+// is to be posted.
+func (pl *plan) rulingPass(p post, gd *dedup.Guard) (bool, error) {
+	id, err := p.identity()
+	if err != nil {
+		return false, err
+	}
+	gd.KeepUntil(guardPurge(pl.in.now, p.r.p.owner.Retention.DedupWindow))
+	return pl.ruling.pass(pl, p, id.content, gd), nil
+}
+
+func (u *ruling) pass(pl *plan, p post, content [32]byte, gd *dedup.Guard) bool {
 	u.touched = append(u.touched, fmt.Sprintf("%x %x %v", gd.Key, gd.Contents, gd.Imported))
 	if u.row.Kind == dedup.KindDocument {
-		return u.passHeld(pl, p, gd)
+		return u.passHeld(pl, p, content, gd)
 	}
 	var left, gone []uuid.UUID // documents that go on standing, and that are superseded
 	for i, d := range gd.Documents {
 		switch {
 		case u.leave[d] != nil:
 			gone = append(gone, d)
-		case gd.Contents[i] == p.judged().content:
+		case gd.Contents[i] == content:
 			return u.absorb(p, d)
 		default:
 			left = append(left, d)
@@ -51,11 +62,11 @@ func (u *ruling) pass(pl *plan, p post, gd *dedup.Guard) bool {
 		if u.row.Choice != Replace && gd.MessageID == p.r.key.ID {
 			hint = "; replace takes it in its place"
 		}
-		u.why = append(u.why, fmt.Sprintf("message %d: %s is known with other content from %s%s", p.i+1, numberOf(p.r.p, p.i), gd.MessageID, hint))
+		u.why[p.i] = fmt.Sprintf("message %d: %s is known with other content from %s%s", p.i+1, numberOf(p.r.p, p.i), gd.MessageID, hint)
 		return false
 	case stamp <= gd.Stamp:
 		pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
-		gd.PostStale(p.judged().content, p.documentID())
+		gd.PostStale(content, p.documentID())
 		return true
 	default:
 		if !slices.Contains(gone, gd.Latest()) {
@@ -70,13 +81,13 @@ func (u *ruling) pass(pl *plan, p post, gd *dedup.Guard) bool {
 		pl.supersede = append(pl.supersede, supersession{gd.Partner, d, p.documentID(), stamp, len(gd.Documents) + 1,
 			revises == documents.RevisionCancel, p.r.p.ic.Test})
 	}
-	gd.Post(p.judged().content, p.documentID(), p.stamp())
+	gd.Post(content, p.documentID(), p.stamp())
 	return true
 }
 
 // passHeld decides a held message that is posted after all.
-func (u *ruling) passHeld(pl *plan, p post, gd *dedup.Guard) bool {
-	if d, ok := gd.Find(p.judged().content); ok {
+func (u *ruling) passHeld(pl *plan, p post, content [32]byte, gd *dedup.Guard) bool {
+	if d, ok := gd.Find(content); ok {
 		return u.absorb(p, d)
 	}
 	if gd.Imported || len(gd.Documents) == 0 {
@@ -89,7 +100,7 @@ func (u *ruling) passHeld(pl *plan, p post, gd *dedup.Guard) bool {
 		p.r.link(p.i, gd.Latest())
 		u.further++
 	}
-	gd.Post(p.judged().content, p.documentID(), p.stamp())
+	gd.Post(content, p.documentID(), p.stamp())
 	return true
 }
 
@@ -101,6 +112,15 @@ func (u *ruling) absorb(p post, document uuid.UUID) bool {
 		p.r.link(p.i, document)
 	}
 	return false
+}
+
+// inTheWay gives what keeps messages from being posted, in their order.
+func (u *ruling) inTheWay() []string {
+	var why []string
+	for _, i := range slices.Sorted(maps.Keys(u.why)) {
+		why = append(why, u.why[i])
+	}
+	return why
 }
 
 // lacking gives the documents that stand and have no place in D, in order.

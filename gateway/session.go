@@ -29,7 +29,7 @@ func (g *Gateway) begin(ctx context.Context) (*session, error) {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	s := &session{conn: conn, batch: &pgx.Batch{}, noted: g.Notices, hook: g.Hook}
-	s.batch.Queue("begin")
+	s.batch.Queue("begin isolation level read committed")
 	return s, nil
 }
 

@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/edigw/edigw/dedup"
+import (
+	"encoding/binary"
+
+	"github.com/edigw/edigw/dedup"
+)
 
 // Settle gives every message of v its fate from what prepare found of it:
 // outcomes.md, States. k holds v already. With again, only the messages that row
@@ -11,7 +15,7 @@ import "github.com/edigw/edigw/dedup"
 func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, again bool) {
 	taken := make([]bool, len(v.Messages))
 	done := had(k, v)
-	here := map[[32]byte]bool{} // posted by this variant now
+	here := seen{of: v.Messages} // posted by this variant now
 	var attempts map[[32]byte]uint8
 	for i := range v.Messages {
 		m := &v.Messages[i]
@@ -30,15 +34,55 @@ func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, agai
 				attempts = k.Attempts()
 			}
 			m.Attempts, m.Fate = attempt(attempts[m.SHA256]), dedup.DeadMsg
-		case found[i] == dedup.Posted && here[m.SHA256]: // the same bytes again, where references are unreliable
+		case found[i] == dedup.Posted && !here.add(i): // the same bytes again, where references are unreliable
 			m.Fate = dedup.Absorbed
 		default:
 			m.Fate = found[i]
-			here[m.SHA256] = here[m.SHA256] || m.Fate == dedup.Posted
 		}
 	}
 	if a.Policy.Acceptance != "message" {
 		allOrNothing(v, taken)
+	}
+}
+
+// seen finds messages whose bytes came before, at four to eight bytes a message:
+// an open hash table of indexes, the digests themselves being the hash.
+type seen struct {
+	of    []dedup.MessageState
+	slots []int32 // index + 1, 0 free
+	used  int
+}
+
+// add notes message i, or reports false if another one has its digest.
+func (x *seen) add(i int) bool {
+	if x.used*4 >= len(x.slots)*3 {
+		old := x.slots
+		x.slots = make([]int32, max(16, 2*len(old)))
+		for _, s := range old {
+			if s > 0 {
+				x.slots[x.slot(int(s-1))] = s
+			}
+		}
+	}
+	at := x.slot(i)
+	if x.slots[at] > 0 {
+		return false
+	}
+	x.slots[at] = int32(i + 1)
+	x.used++
+	return true
+}
+
+// slot is where message i stands or would stand.
+func (x *seen) slot(i int) int {
+	digest := &x.of[i].SHA256
+	at := int(binary.LittleEndian.Uint64(digest[:])) & (len(x.slots) - 1)
+	for {
+		s := x.slots[at]
+		if s == 0 || x.of[s-1].SHA256 == *digest {
+			return at
+		}
+		at = (at + 1) & (len(x.slots) - 1)
 	}
 }
 

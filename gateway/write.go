@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/dedup"
-	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
 )
 
 // storedPayload is what of the delivery is kept for one partner: all of it for
@@ -23,23 +23,32 @@ type storedPayload struct {
 	offset, length int64
 }
 
+// month is the purge month of what is kept of a partner; nothing of one under
+// legal hold is purged.
+func month(now time.Time, p *partners.Partner, keep time.Duration) time.Time {
+	if p.Retention.LegalHold {
+		return journal.Held
+	}
+	return journal.Month(now, keep)
+}
+
 // placePayload gives every new variant the place of its bytes. What is open, held
 // or dead is kept in the partition held.
 func (pl *plan) placePayload() {
 	in := pl.in
 	pl.payloads = pl.payloads[:0]
 	whole := storedPayload{partner: in.Partner.ID, length: in.Payload.Size()}
-	whole.ref = dedup.Stored{ID: in.payloadID, Month: journal.Month(in.now, in.Partner.Retention.Payloads)}
+	whole.ref = dedup.Stored{ID: in.payloadID, Month: month(in.now, in.Partner, in.Partner.Retention.Payloads)}
 	keep := false
 	for _, r := range pl.results {
 		if r.p == nil || r.p.owner.ID == in.Partner.ID {
 			switch {
-			case r.variant != nil && r.variant.DeliveryID == in.id && r.row.Effect != Adopt:
+			case pl.stores(r):
 				keep = true
 				if retained(r) {
 					whole.ref.Month = journal.Held
 				}
-			case r.variant == nil && !r.stored:
+			case r.variant == nil && !r.stored && !in.overQuarantine:
 				keep = true
 			}
 		}
@@ -57,15 +66,16 @@ func (pl *plan) placePayload() {
 		}
 	}
 	for _, r := range pl.results {
-		if r.variant == nil || r.variant.DeliveryID != in.id || r.row.Effect == Adopt {
+		if !pl.stores(r) {
 			continue
 		}
+		r.variant.DeliveryID, r.variant.Offset, r.variant.Length = in.id, r.p.ic.Offset, r.p.ic.Length
 		if r.p.owner.ID == in.Partner.ID {
 			place(r.key, r.variant, whole.ref)
 			continue
 		}
 		own := storedPayload{partner: r.p.owner.ID, offset: r.p.ic.Offset, length: r.p.ic.Length,
-			ref: dedup.Stored{ID: documentID(in.payloadID, len(pl.payloads)+1), Month: journal.Month(in.now, r.p.owner.Retention.Payloads)}}
+			ref: dedup.Stored{ID: documentID(in.payloadID, len(pl.payloads)+1), Month: month(in.now, r.p.owner, r.p.owner.Retention.Payloads)}}
 		if retained(r) {
 			own.ref.Month = journal.Held
 		}
@@ -73,6 +83,20 @@ func (pl *plan) placePayload() {
 		place(r.key, r.variant, own.ref)
 		pl.payloads = append(pl.payloads, own)
 	}
+}
+
+// stores reports whether the bytes of a variant are kept with this delivery: it
+// is new, or it is taken up again and what was kept of it is gone, or would be
+// purged while something of it is open.
+func (pl *plan) stores(r *result) bool {
+	if r.variant == nil || r.row.Effect == Adopt {
+		return false
+	}
+	if r.variant.DeliveryID == pl.in.id {
+		return true
+	}
+	kept := r.variant.Payload.Month
+	return r.row.Effect == Redo && kept != journal.Held && (retained(r) || !pl.in.now.Before(kept.AddDate(0, 1, 0)))
 }
 
 // place notes where v's bytes stand. They move to the partition held with those
@@ -115,12 +139,6 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
-	var guards []*dedup.Guard
-	for _, gd := range pl.guards {
-		guards = append(guards, gd)
-	}
-	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	dedup.QueueGuardChanges(s.batch, guards)
 	if err := g.writePayload(ctx, s, pl); err != nil {
 		return err
 	}
@@ -156,114 +174,6 @@ func (pl *plan) queueLastDelivery(b *pgx.Batch) {
 	if len(refs) > 0 {
 		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
 	}
-}
-
-// documentsAtOnce bounds the documents of one statement.
-const documentsAtOnce = 500
-
-// writeDocuments writes the documents of every message to be posted: from
-// memory, or for a large delivery by reading it a second time.
-func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) error {
-	revisions := pl.revisions()
-	for _, r := range pl.results {
-		if len(r.posts) == 0 {
-			continue
-		}
-		var rows []documents.Row
-		flush := func(last bool) error {
-			if len(rows) == 0 {
-				return nil
-			}
-			first := rows
-			if s.hook != nil { // a fault test wants to stop after the first one
-				first = rows[:1]
-			}
-			if err := documents.Queue(s.batch, r.p.owner.ID, first); err != nil {
-				return err
-			}
-			if s.hook != nil {
-				if err := s.point(ctx, "first document"); err != nil {
-					return err
-				}
-				if err := documents.Queue(s.batch, r.p.owner.ID, rows[1:]); err != nil {
-					return err
-				}
-			}
-			rows = nil
-			if !last {
-				return s.flush(ctx)
-			}
-			return s.point(ctx, "last document")
-		}
-		add := func(i int, d *documents.Document) error {
-			row := r.documentRow(i, d)
-			if rev, ok := revisions[d.ID]; ok {
-				row.Revision, row.Supersedes, row.SupersededBy, row.CancelledBy = rev.number, rev.supersedes, rev.supersededBy, rev.cancelledBy
-			}
-			rows = append(rows, row)
-			if len(rows) == documentsAtOnce {
-				return flush(false)
-			}
-			return nil
-		}
-		if r.p.retained {
-			for _, p := range r.posts {
-				if err := add(p.i, r.p.docs[p.i]); err != nil {
-					return err
-				}
-			}
-		} else {
-			next := 0
-			wanted := func(i int) bool {
-				for next < len(r.posts) && r.posts[next].i < i {
-					next++
-				}
-				return next < len(r.posts) && r.posts[next].i == i
-			}
-			if err := g.documentsOf(pl.in, r.p, wanted, add); err != nil {
-				return err
-			}
-		}
-		if err := flush(true); err != nil {
-			return err
-		}
-	}
-	for _, x := range pl.supersede {
-		if x.cancel {
-			documents.QueueCancel(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
-		} else {
-			documents.QueueSupersede(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
-		}
-	}
-	return nil
-}
-
-// documentRow is the row of message i's document, the first of its identity.
-func (r *result) documentRow(i int, d *documents.Document) documents.Row {
-	return documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
-		MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
-		Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
-}
-
-type revisionRow struct {
-	number                                int
-	supersedes, supersededBy, cancelledBy *uuid.UUID
-}
-
-// revisions says how the documents of this delivery stand to earlier ones.
-func (pl *plan) revisions() map[uuid.UUID]revisionRow {
-	rows := map[uuid.UUID]revisionRow{}
-	for _, x := range pl.supersede {
-		row := revisionRow{number: x.number, supersedes: &x.old}
-		if x.cancel {
-			row.cancelledBy = &x.new // a cancellation is no document that counts
-		}
-		rows[x.new] = row
-	}
-	for _, x := range pl.stale {
-		rows[x.old] = revisionRow{number: x.number, supersededBy: &x.new}
-	}
-	return rows
 }
 
 // writePayload keeps the bytes as they came.
@@ -335,7 +245,7 @@ func (pl *plan) writeAlerts(s *session) {
 	}
 	for _, c := range pl.in.copies {
 		if c.Kind != dedup.KindTransport {
-			dedup.QueueCopySeen(s.batch, pl.in.Partner.ID, c.Alert, pl.in.messageID())
+			dedup.QueueCopySeen(s.batch, c.partner, c.Alert, pl.in.messageID())
 		}
 	}
 }
@@ -359,8 +269,8 @@ func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error)
 	return acks, nil
 }
 
-// events tells what happened, once each, in the transaction that causes it. Test
-// interchanges cause none.
+// events tells what happened, once each, in the transaction that causes it: all
+// that writeDocuments has not queued. Test interchanges cause none.
 func (g *Gateway) events(pl *plan) []outbox.Event {
 	var events []outbox.Event
 	add := func(partner, typ, subject string, keep time.Duration, data map[string]any) {
@@ -390,11 +300,9 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 			add(r.key.Partner, outbox.MessageReceived, subject, keep, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
-		for _, p := range r.posts {
-			add(r.key.Partner, outbox.DocumentCreated, subject, keep, map[string]any{"document_id": p.documentID(), "message_id": r.key.ID,
-				"type": r.p.ic.Messages[p.i].Type.Type, "class": classes[p.judged().class], "message_sha256": hexOf(r.variant.Messages[p.i].SHA256)})
-		}
 	}
+	events = append(events, pl.created...)
+	pl.created = nil
 	for _, x := range pl.supersede {
 		if !x.test {
 			add(x.partner, outbox.DocumentSuperseded, x.partner+"/"+x.old.String(), pl.in.Partner.Retention.Payloads,
@@ -412,10 +320,8 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: journal.Month(in.now, keep), Received: in.now,
 			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
 			Status: r.status(), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
-		for i := range payloads {
-			if payloads[i].partner == partner {
-				d.Payload, d.PayloadIn = &payloads[i].ref.ID, &payloads[i].ref.Month
-			}
+		if len(payloads) > 0 && payloads[0].partner == partner && payloads[0].ref.ID == in.payloadID {
+			d.Payload, d.PayloadIn = &payloads[0].ref.ID, &payloads[0].ref.Month
 		}
 		return d
 	}
@@ -441,6 +347,9 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 			d.MessageID = res.key.ID
 		case in.TransportID == "": // found by the digest of the payload
 			d.MessageID = in.key.ID
+		}
+		if len(payloads) > 0 && res.variant != nil && res.variant.DeliveryID == in.id && res.variant.Payload.ID != uuid.Nil {
+			d.Payload, d.PayloadIn = &res.variant.Payload.ID, &res.variant.Payload.Month
 		}
 		if res.variant != nil && res.variant.Ack.ID != uuid.Nil && res.answer != ToldTryAgain {
 			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month
@@ -468,8 +377,8 @@ func (pl *plan) copyContents() map[string][][]byte {
 		}
 		owner := r.p.owner.ID
 		contents[in.Partner.ID] = append(contents[in.Partner.ID], slices.Clone(r.p.ic.PayloadSHA256[:]))
-		for _, p := range r.posts[:min(len(r.posts), maxCopies)] {
-			if c := r.p.copyOf(p.i); c != ([32]byte{}) {
+		for _, i := range r.posts[:min(len(r.posts), maxCopies)] {
+			if c := r.p.copyOf(int(i)); c != ([32]byte{}) {
 				contents[owner] = append(contents[owner], c[:])
 			}
 		}

@@ -217,9 +217,9 @@ func TestUnreadBody(t *testing.T) {
 	t.Run("a copy of a running message is refused before its body is read", func(t *testing.T) {
 		var asked []string
 		in := serve(t, func(in *ingress) {
-			in.Handler.Running = func(partner, key string) bool {
+			in.Handler.Reserve = func(partner, key string) (func(), bool) {
 				asked = append(asked, partner+" "+key)
-				return true
+				return nil, false
 			}
 		})
 		w := in.dial(t)
@@ -241,7 +241,7 @@ func TestUnreadBody(t *testing.T) {
 	})
 
 	t.Run("without an id there is nothing to ask for", func(t *testing.T) {
-		in := serve(t, func(in *ingress) { in.Handler.Running = func(string, string) bool { return true } })
+		in := serve(t, func(in *ingress) { in.Handler.Reserve = func(string, string) (func(), bool) { return nil, false } })
 		if a := in.post(t, "acme", strings.NewReader(interchange)); a.Status != 201 {
 			t.Errorf("got %d", a.Status)
 		}

@@ -39,9 +39,10 @@ type Handler struct {
 	Partner func(id string) *partners.Partner
 	// Receive is gateway.Gateway.Receive.
 	Receive func(context.Context, *gateway.Delivery) (*gateway.Receipt, error)
-	// Running reports whether the first copy of a known transport id is being
-	// received now; such a copy is refused before its body is read. nil never.
-	Running func(partner, transportKey string) bool
+	// Reserve takes a known transport id before a large body is read; not ok while
+	// another copy is being read or received, and this one is then refused unread.
+	// nil reserves nothing.
+	Reserve func(partner, transportKey string) (release func(), ok bool)
 
 	Spool   *gateway.Spool
 	Limits  Limits
@@ -72,6 +73,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner, Remote: remote(r)}
 
 	d, err := h.open(w, r)
+	defer d.close()
 	unread := d.spooled == nil && r.ContentLength != 0
 	if d.partner != nil {
 		line.Partner, line.MessageID = d.partner.ID, d.key
@@ -80,15 +82,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		line.Bytes = d.delivery.Payload.Size()
 		line.Receipt, err = h.receive(r.Context(), d)
 	}
+	d.close() // before the answer: who has it may send again at once
 	if err == nil {
 		line.Status, line.Lost = acknowledge(w, line.Receipt)
 	} else {
 		line.Status, line.Lost = refuse(w, r, err, unread)
 		line.Reason, line.Err = reasonOf(err)
 		line.Claimed = h.claimed(r, d.partner)
-	}
-	if d.spooled != nil {
-		_ = d.spooled.Close() // the file has no name: it is gone, whatever closing says
 	}
 	line.Took = time.Since(start)
 	h.Metrics.Count(line, h.now())

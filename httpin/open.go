@@ -18,8 +18,24 @@ import (
 type opened struct {
 	partner  *partners.Partner
 	key      string // transport key, "" if the sender gave no id
+	release  func() // of the reserved key; nil without
 	spooled  *gateway.Spooled
 	delivery *gateway.Delivery
+	closed   bool
+}
+
+// close lets go of what open took, once.
+func (o *opened) close() {
+	if o.closed {
+		return
+	}
+	o.closed = true
+	if o.spooled != nil {
+		_ = o.spooled.Close() // the file has no name: it is gone, whatever closing says
+	}
+	if o.release != nil {
+		o.release()
+	}
 }
 
 // open reads a request: who, which message, and only then the body. Its error
@@ -46,8 +62,8 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 	if err := acceptable(r.Header); err != nil {
 		return o, err
 	}
-	if o.key != "" && h.Running != nil && h.Running(p.ID, o.key) {
-		return o, gateway.ErrBusy
+	if err := h.reserve(o, r); err != nil {
+		return o, err
 	}
 	body, err := h.body(w, r, wants)
 	if err != nil {
@@ -78,6 +94,23 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 		o.delivery.Fault = &gateway.Rejection{Answer: gateway.ToldFaulty, Reason: wrong.problem, Detail: wrong.text()}
 	}
 	return o, nil
+}
+
+// waitingRoom is the size up to which a copy of a running message is read and
+// waits for the first one's answer; a larger one is refused before it is read.
+const waitingRoom = 1 << 20
+
+// reserve takes the transport key of a large body before it is read.
+func (h *Handler) reserve(o *opened, r *http.Request) error {
+	if o.key == "" || h.Reserve == nil || r.ContentLength >= 0 && r.ContentLength <= waitingRoom {
+		return nil
+	}
+	release, ok := h.Reserve(o.partner.ID, o.key)
+	if !ok {
+		return gateway.ErrBusy
+	}
+	o.release = release
+	return nil
 }
 
 // acceptable holds the header against what a body may be.

@@ -89,15 +89,16 @@ func Committed(ctx context.Context, q interface {
 	return there, nil
 }
 
-// RefusedToday counts what was kept of a partner's deliveries that failed
-// verification today (UTC).
+// RefusedToday counts what was kept today (UTC) of a partner's deliveries that
+// made no key: those that failed verification, and those whose sender was not
+// allowed.
 func RefusedToday(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, partner string) (rows int, bytes int64, err error) {
 	err = q.QueryRow(ctx, `
 		select count(*), coalesce(sum(bytes) filter (where payload_id is not null), 0)
 		from delivery
-		where partner_id = $1 and verdict = 'refused' and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
+		where partner_id = $1 and (verdict = 'refused' or message_id is null and transport_id is null) and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
 			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid`,
 		partner).Scan(&rows, &bytes)
 	if err != nil {

@@ -131,6 +131,9 @@ var edifactFormat = gateway.Format{
 	Scan: func(p *edi.Payload, ic *edi.Interchange, _ gateway.Reading, visit func(int, *edi.Body) error) error {
 		return edifact.Reader{}.Scan(p, ic, visit)
 	},
+	Again: func(p *edi.Payload, ic *edi.Interchange, _ gateway.Reading) func(int) (*edi.Body, error) {
+		return edifact.Reader{}.Again(p, ic)
+	},
 	Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
 }
 

@@ -7,8 +7,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,19 +20,19 @@ import (
 
 // A build with this tag can be told to fail, for the tests in crash/:
 //
-//	EDIGW_FAULT=point=action[,point=action]   fail the first time a point is reached
+//	EDIGW_FAULT=point=action[,point=action]   fail when a point is reached
 //	EDIGW_FAULT_HANDLER=number                the handler panics on the document of that number
 //	EDIGW_FAULT_PATIENCE=duration             how long the database may take for one delivery
 //
 // Points are those of gateway.Gateway.Hook and, of a request to the ingress,
 // "request body" (some of it was read), "response header" (it was sent) and
 // "mid body" (half of the response was sent). Actions are kill (SIGKILL, which
-// no code sees), exit, panic, and stop:5s (sleep). Each is told on standard error
-// before it is done.
+// no code sees), exit, panic, and stop:5s (sleep). Each is done once, with *2 behind
+// it twice, and told on standard error before.
 
-// fault is what to do at one point, once.
+// fault is what to do at one point, so many times.
 type fault struct {
-	once sync.Once
+	left atomic.Int64
 	act  func()
 }
 
@@ -44,15 +45,12 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 	if text, ok := a.env("EDIGW_FAULT"); ok {
 		for one := range strings.SplitSeq(text, ",") {
 			point, action, _ := strings.Cut(one, "=")
-			act, err := actionOf(action)
+			f, err := faultOf(a, point, action)
 			if err != nil {
 				fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT: %v\n", err)
 				os.Exit(exitUsage)
 			}
-			set[point] = &fault{act: func() {
-				fmt.Fprintf(a.stderr, "edigw: fault at %s\n", point)
-				act()
-			}}
+			set[point] = f
 		}
 		g.Hook = set.reached
 	}
@@ -68,6 +66,27 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 		g.Patience = d
 	}
 	return set.handler(ingress)
+}
+
+func faultOf(a *app, point, text string) (*fault, error) {
+	text, times, counted := strings.Cut(text, "*")
+	act, err := actionOf(text)
+	if err != nil {
+		return nil, err
+	}
+	f := &fault{act: func() {
+		fmt.Fprintf(a.stderr, "edigw: fault at %s\n", point)
+		act()
+	}}
+	f.left.Store(1)
+	if counted {
+		n, err := strconv.Atoi(times)
+		if err != nil {
+			return nil, err
+		}
+		f.left.Store(int64(n))
+	}
+	return f, nil
 }
 
 func actionOf(text string) (func(), error) {
@@ -90,8 +109,8 @@ func actionOf(text string) (func(), error) {
 }
 
 func (f faults) reached(point string) {
-	if at := f[point]; at != nil {
-		at.once.Do(at.act)
+	if at := f[point]; at != nil && at.left.Add(-1) >= 0 {
+		at.act()
 	}
 }
 

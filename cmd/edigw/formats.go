@@ -18,6 +18,9 @@ var formats = []gateway.Format{
 		Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
 			return edifactReader(o).Scan(p, ic, visit)
 		},
+		Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+			return edifactReader(o).Again(p, ic)
+		},
 		Acknowledge:         edifact.Acknowledge,
 		AcknowledgementType: "CONTRL",
 		NeverAcknowledged:   []string{"CONTRL"},

@@ -115,10 +115,10 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	g := &gateway.Gateway{
 		Pool: pool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
-		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, NewID: clock.NewID,
+		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
-		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Running: g.Running,
+		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool:  &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes},
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
