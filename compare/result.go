@@ -1,6 +1,10 @@
 package compare
 
-import "github.com/edigw/edigw/edi"
+import (
+	"slices"
+
+	"github.com/edigw/edigw/edi"
+)
 
 // Result is all that differs between an original and what came later. Its JSON
 // names are part of the API.
@@ -22,6 +26,40 @@ type Result struct {
 
 // Words is one line for a list: what changed, the gravest first.
 func (r *Result) Words() string { return r.Headline }
+
+// WithoutValues gives r for those who may not see what stands in the payloads:
+// class, severity, words and counts, and of each change what it is and where.
+func (r *Result) WithoutValues() *Result {
+	out := *r
+	out.Envelope = places(r.Envelope)
+	out.Messages = slices.Clone(r.Messages)
+	for i := range out.Messages {
+		out.Messages[i].Changes = places(r.Messages[i].Changes)
+		out.Messages[i].Rows = nil
+	}
+	return &out
+}
+
+func places(changes []Change) []Change {
+	out := slices.Clone(changes)
+	for i := range out {
+		c := &out[i]
+		c.Item, c.Before, c.After, c.BeforeText, c.AfterText = "", "", "", "", ""
+		c.BeforeSegment, c.AfterSegment = c.BeforeSegment.place(), c.AfterSegment.place()
+		c.Content = slices.Clone(c.Content)
+		for j := range c.Content {
+			c.Content[j].Text = ""
+		}
+	}
+	return out
+}
+
+func (s *SegmentText) place() *SegmentText {
+	if s == nil {
+		return nil
+	}
+	return &SegmentText{Location: s.Location}
+}
 
 // Counts sums up a Result.
 type Counts struct {

@@ -265,13 +265,7 @@ func TestStandbyGone(t *testing.T) {
 				answered <- a
 			}()
 			eventually(t, "COMMIT waits for the standby", func() bool {
-				var cancelled int
-				err := site.pool.QueryRow(context.Background(), `
-					select count(*) filter (where pg_cancel_backend(pid)) from pg_stat_activity
-					where wait_event = 'SyncRep' and application_name = 'edigw'`).Scan(&cancelled)
-				if err != nil {
-					t.Fatal(err)
-				}
+				site.cancelWaiting(t, "edigw")
 				select {
 				case a := <-answered:
 					answered <- a
@@ -293,7 +287,8 @@ func TestStandbyGone(t *testing.T) {
 	gateway.noPanic(t)
 }
 
-// standby names the synchronous standby that COMMIT waits for; "" is none.
+// standby names the synchronous standby that COMMIT waits for, until it does;
+// "" is none.
 func (s *site) standby(t *testing.T, name string) {
 	t.Helper()
 	for _, sql := range []string{`alter system set synchronous_standby_names = '` + name + `'`, `select pg_reload_conf()`} {
@@ -301,11 +296,41 @@ func (s *site) standby(t *testing.T, name string) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the server knows its standby", func() bool {
-		var now string
-		if err := s.pool.QueryRow(context.Background(), `select current_setting('synchronous_standby_names')`).Scan(&now); err != nil {
-			t.Fatal(err)
+	// Not our session decides whether COMMIT waits, but what the checkpointer has
+	// read.
+	eventually(t, "COMMIT knows its standby", func() bool {
+		done := make(chan error, 1)
+		go func() {
+			_, err := s.pool.Exec(context.Background(), `select pg_logical_emit_message(true, 'probe', '')`)
+			done <- err
+		}()
+		for {
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatal(err)
+				}
+				return name == ""
+			case <-time.After(10 * time.Millisecond):
+			}
+			if s.cancelWaiting(t, "") > 0 {
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				return name != ""
+			}
 		}
-		return now == name
 	})
+}
+
+// cancelWaiting cancels the wait for a standby of every backend of an
+// application, and counts them.
+func (s *site) cancelWaiting(t *testing.T, application string) (cancelled int) {
+	t.Helper()
+	if err := s.pool.QueryRow(context.Background(), `
+		select count(*) filter (where pg_cancel_backend(pid)) from pg_stat_activity
+		where wait_event = 'SyncRep' and application_name = $1`, application).Scan(&cancelled); err != nil {
+		t.Fatal(err)
+	}
+	return cancelled
 }

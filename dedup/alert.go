@@ -64,18 +64,25 @@ func QueueAlert(b *pgx.Batch, a *Alert) {
 }
 
 // QueueAlertReception counts a further reception of a known drift. The key's row
-// must be locked.
-func QueueAlertReception(b *pgx.Batch, partner string, alert uuid.UUID) {
-	b.Queue(`update drift_alert set receptions = receptions + 1, updated_at = now() where partner_id = $1 and alert_id = $2`, partner, alert)
+// must be locked. Exec on what it returns tells how many rows it changed: none if
+// the alert is not there, and the caller starts again.
+func QueueAlertReception(b *pgx.Batch, partner string, alert uuid.UUID) *pgx.QueuedQuery {
+	return b.Queue(`update drift_alert set receptions = receptions + 1, updated_at = now() where partner_id = $1 and alert_id = $2`, partner, alert)
 }
 
 // QueueAlertDigest adds a third digest to an alert that is not closed: it is
-// open again, with the worse severity of the two.
-func QueueAlertDigest(b *pgx.Batch, partner string, alert uuid.UUID, digest []byte, class, severity, headline, proposal string) {
-	b.Queue(`
-		update drift_alert set digests = array_append(digests, $3), receptions = receptions + 1, updated_at = now(), state = 'open',
+// open again, with the worse severity of the two. Of digests, and of classes
+// beside them, the first 50 and the last 50 are kept, and their number: a
+// constant control reference adds one with every file. Exec tells what it tells
+// for QueueAlertReception.
+func QueueAlertDigest(b *pgx.Batch, partner string, alert uuid.UUID, digest []byte, class, severity, headline, proposal string) *pgx.QueuedQuery {
+	return b.Queue(`
+		update drift_alert set receptions = receptions + 1, updated_at = now(), state = 'open',
+			digests = case when cardinality(digests) < 100 then digests else digests[:50] || digests[52:] end || $3::bytea,
 			class = $4, headline = $6, proposal = case when $7 = '' then proposal else $7 end,
-			detail = jsonb_set(detail, '{classes}', coalesce(detail->'classes', '[]') || to_jsonb($4::text)),
+			detail = detail || jsonb_build_object(
+				'classes', case when jsonb_array_length(detail->'classes') >= 100 then (detail->'classes') - 50 else coalesce(detail->'classes', '[]') end || to_jsonb($4::text),
+				'digests_seen', coalesce((detail->>'digests_seen')::int, cardinality(digests)) + 1),
 			severity = case when array_position(array['info','low','medium','high','critical'], $5) > array_position(array['info','low','medium','high','critical'], severity)
 				then $5 else severity end
 		where partner_id = $1 and alert_id = $2`, partner, alert, digest, class, severity, headline, proposal)
@@ -169,14 +176,15 @@ func (s Alerts) Get(ctx context.Context, partner string, alert uuid.UUID) (*Aler
 	return a, nil
 }
 
-// QueueOpenDrifts reads, for keys under lock, whether a drift is open: alerts by
-// key and digest.
+// QueueOpenDrifts reads, for keys under lock, the alerts that wait for a
+// decision. Those that are closed are not read: a key may have any number.
 func QueueOpenDrifts(b *pgx.Batch, refs []Ref, open func(r Ref, a *Alert)) {
 	partners, ids := split(refs)
 	b.Queue(`
 		select `+alertColumns+`
 		from drift_alert a join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
 			on a.partner_id = k.partner_id collate "C" and a.message_id = k.message_id collate "C"
+		where a.state in ('open', 'in_review', 'awaiting_approval')
 		order by a.opened_at, a.alert_id`, partners, ids,
 	).Query(func(rows pgx.Rows) error {
 		defer rows.Close()
@@ -222,14 +230,30 @@ func QueueCopies(b *pgx.Batch, partner string, contents [][]byte, found func(Cop
 }
 
 // QueueCopySeen notes on a drift that its content arrived again under another
-// number: the finding possible_copy, on its side.
+// number: the finding possible_copy, on its side. As for digests, the first 50 and
+// the last 50 are kept, and their number.
 func QueueCopySeen(b *pgx.Batch, partner string, alert uuid.UUID, key string) {
 	b.Queue(`
-		update drift_alert set updated_at = now(), detail = jsonb_set(detail, '{possible_copies}', coalesce(detail->'possible_copies', '[]') || to_jsonb($3::text))
+		update drift_alert set updated_at = now(), detail = detail || jsonb_build_object(
+			'possible_copies', case when jsonb_array_length(detail->'possible_copies') >= 100 then (detail->'possible_copies') - 50
+				else coalesce(detail->'possible_copies', '[]') end || to_jsonb($3::text),
+			'possible_copies_seen', coalesce((detail->>'possible_copies_seen')::int, 0) + 1)
 		where partner_id = $1 and alert_id = $2`, partner, alert, key)
 }
 
-// Classes gives the class of each digest that drifted, in order of arrival.
+// DigestsSeen is how many digests drifted. Digests holds the first 50 and the
+// last 50 of them.
+func (a *Alert) DigestsSeen() int {
+	var d struct {
+		Seen int `json:"digests_seen"`
+	}
+	if json.Unmarshal(a.Detail, &d) != nil || d.Seen == 0 {
+		return len(a.Digests)
+	}
+	return d.Seen
+}
+
+// Classes gives the class of each digest in Digests, in order of arrival.
 func (a *Alert) Classes() []string {
 	var d struct {
 		Classes []string `json:"classes"`

@@ -170,17 +170,6 @@ func QueueGuardChanges(b *pgx.Batch, guards []*Guard) {
 	}
 }
 
-// QueueGuardDelete removes guards claimed in this transaction whose messages end
-// refused or dead: no guard key without its document.
-func QueueGuardDelete(b *pgx.Batch, refs []GuardRef) {
-	for part := range slices.Chunk(refs, guardBatch) {
-		partner, key := splitGuards(part)
-		b.Queue(`
-			delete from document_key g using unnest($1::text[], $2::bytea[]) as k (partner_id, document_key)
-			where g.partner_id = k.partner_id collate "C" and g.document_key = k.document_key`, partner, key)
-	}
-}
-
 func splitGuards(refs []GuardRef) (partners []string, keys [][]byte) {
 	partners, keys = make([]string, len(refs)), make([][]byte, len(refs))
 	for i := range refs {

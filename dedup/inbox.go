@@ -63,7 +63,13 @@ type Key struct {
 
 	fresh, dirty, own bool
 	quiet             bool // what changes is no delivery
+	partly, drift     bool // read with some of its variants only; a drift was open then
 }
+
+// Partly reports whether QueueReadFor read the key: other variants of it may be
+// quarantined or refused. A delivery may add one and leave those as they are; who
+// would end an open drift reads the key whole.
+func (k *Key) Partly() bool { return k.partly }
 
 // NewKey makes a key that has no row yet.
 func NewKey(r Ref, kind Kind, now, purgeOn time.Time) *Key {
@@ -196,6 +202,9 @@ func (k *Key) Carry(c Carried) {
 // Hold derives what forbids purging the key.
 func (k *Key) Hold() int16 {
 	var h int16
+	if k.partly && k.drift {
+		h |= HoldDrift
+	}
 	for _, v := range k.Variants {
 		if v.State == Quarantined {
 			h |= HoldDrift

@@ -149,49 +149,6 @@ func QueueLock(b *pgx.Batch, refs []Ref, found func(Ref)) {
 	})
 }
 
-// QueueRead reads the keys that exist among refs, with all their variants, into
-// keys; QueueMessages, after it, the message records that do not stand with them.
-func QueueRead(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
-	partners, ids := split(refs)
-	b.Queue(`
-		select i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on,
-			array_to_string(i.carried, e'\n'),
-			i.payload_sha256, i.content_sha256, i.content_version, i.state, i.variant_epoch, i.via, i.answer, i.messages,
-			i.delivery_id, i.payload_id, i.payload_month, i.payload_offset, i.payload_length, i.ack_id, i.ack_month, i.alert_id
-		from inbox i join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
-			on i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"`, partners, ids,
-	).Query(func(rows pgx.Rows) error { return scanKeys(rows, keys) })
-	b.Queue(`
-		select v.partner_id, v.message_id,
-			v.payload_sha256, v.content_sha256, v.content_version, v.state, v.variant_epoch, v.via, v.answer, v.messages,
-			v.delivery_id, v.payload_id, v.payload_month, v.payload_offset, v.payload_length, v.ack_id, v.ack_month, v.alert_id
-		from variant v join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
-			on v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C"
-		order by v.first_at, v.payload_sha256`, partners, ids,
-	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
-}
-
-// Load reads keys without a lock: for look-ups and screens, never to decide
-// anything but row I2.
-func Load(ctx context.Context, q Querier, refs []Ref) (map[Ref]*Key, error) {
-	keys := make(map[Ref]*Key, len(refs))
-	if len(refs) == 0 {
-		return keys, nil
-	}
-	var b pgx.Batch
-	QueueRead(&b, refs, keys)
-	if err := q.SendBatch(ctx, &b).Close(); err != nil {
-		return nil, fmt.Errorf("load keys: %w", err)
-	}
-	var more pgx.Batch
-	if QueueMessages(&more, keys) {
-		if err := q.SendBatch(ctx, &more).Close(); err != nil {
-			return nil, fmt.Errorf("load message states: %w", err)
-		}
-	}
-	return keys, nil
-}
-
 type variantRow struct {
 	sha, content, messages []byte
 	state, via             int16
@@ -218,14 +175,15 @@ func (r *variantRow) variant() (*Variant, error) {
 	return &v, v.fromRow(r.messages)
 }
 
-func scanKeys(rows pgx.Rows, keys map[Ref]*Key) error {
+// scanKeys reads keys; partly: with some of their variants only.
+func scanKeys(rows pgx.Rows, keys map[Ref]*Key, partly bool) error {
 	defer rows.Close()
 	for rows.Next() {
-		var k Key
+		k := Key{partly: partly}
 		var row variantRow
 		var current []byte
 		var carried *string
-		dest := append([]any{&k.Partner, &k.ID, &k.Kind, &k.Epoch, &current, &k.FirstAt, &k.LastAt, &k.PurgeOn, &carried}, row.fields()...)
+		dest := append([]any{&k.Partner, &k.ID, &k.Kind, &k.Epoch, &current, &k.FirstAt, &k.LastAt, &k.PurgeOn, &k.drift, &carried}, row.fields()...)
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
@@ -258,7 +216,8 @@ func scanVariants(rows pgx.Rows, keys map[Ref]*Key) error {
 	for rows.Next() {
 		var r Ref
 		var row variantRow
-		if err := rows.Scan(append([]any{&r.Partner, &r.ID}, row.fields()...)...); err != nil {
+		var firstAt time.Time // only sorts
+		if err := rows.Scan(append(append([]any{&r.Partner, &r.ID}, row.fields()...), &firstAt)...); err != nil {
 			return err
 		}
 		k := keys[r]

@@ -55,11 +55,3 @@ update document set cancelled_by = $3
 where partner_id = $1 and document_id = any($2) and document_id <> $3 and cancelled_by is null and stamp <= $4 collate "C"`,
 		partnerID, ids, byID, stamp)
 }
-
-// QueueState sets the state of documents: a held one that a decision posts is live.
-func QueueState(b *pgx.Batch, partnerID string, ids []uuid.UUID, state State) *pgx.QueuedQuery {
-	return b.Queue(`
-update document set state = $3
-where partner_id = $1 and document_id = any($2) and state <> $3`,
-		partnerID, ids, string(state))
-}

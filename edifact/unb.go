@@ -32,19 +32,31 @@ func readUNB(ic *edi.Interchange, unb edi.Segment) *edi.Error {
 		{ic.Recipient.ID, 3, "the recipient (0010)"},
 		{ic.ControlReference, 5, "the interchange control reference (0020)"},
 	} {
-		fault := &edi.Error{Severity: edi.SeverityError, Location: unb.Location(m.element, 1)}
-		switch {
-		case m.value == "":
-			fault.Code, fault.Standard = "unb-incomplete", "13"
-			fault.Text = "UNB lacks " + m.what + ", so the interchange can be neither identified nor answered"
-			return fault
-		case strings.ContainsFunc(m.value, unicode.IsControl):
-			fault.Code, fault.Standard = "unb-malformed", "21"
-			fault.Text = "a line break or another control character stands in " + m.what + ": the text may have been wrapped on its way"
-			return fault
+		if m.value == "" {
+			return &edi.Error{Severity: edi.SeverityError, Code: "unb-incomplete", Standard: "13", Location: unb.Location(m.element, 1),
+				Text: "UNB lacks " + m.what + ", so the interchange can be neither identified nor answered"}
+		}
+	}
+	for v := range unb.Values() { // what it says goes into keys, answers and the database
+		if strings.ContainsFunc(v.Text, unicode.IsControl) {
+			return &edi.Error{Severity: edi.SeverityError, Code: "unb-malformed", Standard: "21", Location: unb.Location(v.Element, v.Component),
+				Text: "a line break or another control character stands in " + inUNB(v.Element) + ": the text may have been wrapped on its way"}
 		}
 	}
 	return nil
+}
+
+// inUNB names element e to a person.
+func inUNB(e int) string {
+	switch e {
+	case 2:
+		return "the sender (S002)"
+	case 3:
+		return "the recipient (S003)"
+	case 5:
+		return "the interchange control reference (0020)"
+	}
+	return "UNB"
 }
 
 // testIndicator reads 0035. Version 4 has kinds of test beside 1: 2 syntax only,

@@ -311,6 +311,9 @@ func (x *deciding) lock(ctx context.Context, s *session) error {
 	}
 	x.key = x.in.keys[ref]
 	x.key.Quietly()
+	if x.key.Partly() {
+		return fmt.Errorf("the key %s was read in part: a decision needs each of its drifts", ref.ID)
+	}
 	if err := x.checkAlert(ref); err != nil {
 		return err
 	}
@@ -329,8 +332,8 @@ func (x *deciding) lock(ctx context.Context, s *session) error {
 func (x *deciding) checkAlert(ref dedup.Ref) error {
 	alerts := x.in.alerts[ref]
 	i := slices.IndexFunc(alerts, func(a *dedup.Alert) bool { return a.ID == x.alert.ID })
-	if i < 0 {
-		return dedup.ErrNoAlert
+	if i < 0 { // only those that wait are read
+		return refusal(AlreadyDecided, "it was decided meanwhile")
 	}
 	x.alert = alerts[i]
 	if x.approver == (Person{}) {

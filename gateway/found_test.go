@@ -260,6 +260,16 @@ func TestFound(t *testing.T) {
 		})
 		r.must("id-1", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "T6")
 	})
+	t.Run("what gives an imported number its digest is kept, and compared with", func(t *testing.T) {
+		r := newRig(t)
+		r.exec(`insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)
+			values ('acme', $1, 2, '2028-01-01', $2, $3, '', gen_random_uuid())`, r.key("REF1"), int16(dedup.Imported), int16(gateway.ToldAccepted))
+		r.must("", interchange("REF1", message{number: "R-1"}), gateway.Duplicate, gateway.ToldAccepted, "I8b")
+		r.must("", interchange("REF1", message{number: "R-1", amount: "200.00"}), gateway.Drift, gateway.ToldDrift, "I13")
+		if n := r.count(`select count(*) from drift_alert where class = 'business'`); n != 1 {
+			t.Error("nothing was there to compare with")
+		}
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()

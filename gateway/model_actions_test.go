@@ -38,7 +38,6 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"reject payload": m.rejectPayload,
 		"purge":          m.purge,
 		"age":            m.age,
-		"age 2":          m.age,
 	}
 }
 
@@ -208,6 +207,7 @@ func (m *machine) reconfigure(t *rapid.T) {
 		m.changeControlReference(t)
 	case "message_reference":
 		flip(&w.messageReference, "unique", "unreliable")
+		m.unreliable = true
 	case "transport_id":
 		flip(&w.transportID, "unique", "unreliable")
 	case "on_known_document":
@@ -251,6 +251,3 @@ func (m *machine) restart(t *rapid.T) {
 		ConfigRevision: g.ConfigRevision, Numbers: g.Numbers, Later: g.Later, Now: g.Now, NewID: g.NewID, Rules: g.Rules}
 	t.Logf("restart")
 }
-
-// end looks at what only whole histories show.
-func (m *machine) end(t *rapid.T) {}

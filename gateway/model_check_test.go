@@ -40,7 +40,7 @@ func (w *world) tells(e *expectation, parts []*sending) told {
 		x.Key = e.items[0].key.id
 	} else if e.id == "" {
 		d := sha(payload(parts))
-		x.Key = "sha256:" + hex.EncodeToString(d[:])
+		x.Key = "payload:sha256:" + hex.EncodeToString(d[:])
 	}
 	for n, r := range e.items {
 		rule := strings.TrimSpace(e.rule + " " + r.row)
@@ -305,8 +305,10 @@ func alertLine(kind, key, state string, receptions, digests, documents int, purg
 	return fmt.Sprintf("%s %s %s: %d receptions, %d digests, %d documents, original purged %v", kind, key, state, receptions, digests, documents, purged)
 }
 
-// stored reads what the database holds of the partner, in one round trip.
-func (w *world) stored(ctx context.Context, r *rig, partner string) (map[string]keyView, counts, error) {
+// stored reads what the database holds of the partner, in one round trip. The
+// tables that are partitioned by month, which cost most of the time, are only
+// counted where all is asked for.
+func (w *world) stored(ctx context.Context, r *rig, partner string, all bool) (map[string]keyView, counts, error) {
 	c := counts{Hold: map[string]int16{}}
 	keys := map[dedup.Ref]*dedup.Key{}
 	var refs []dedup.Ref
@@ -332,11 +334,13 @@ func (w *world) stored(ctx context.Context, r *rig, partner string) (map[string]
 		})
 	each(`select kind, message_id, state, receptions, cardinality(digests), cardinality(documents), class = 'original_purged' from drift_alert where partner_id = $1`,
 		[]any{&s1, &s2, &s3, &n1, &n2, &n3, &b1}, func() { c.Alerts = append(c.Alerts, alertLine(s1, s2, s3, n1, n2, n3, b1)) })
-	each(`select type, count(*) from outbox where partner_id = $1 group by type`, []any{&s1, &n1}, func() { c.Events = append(c.Events, fmt.Sprint(s1, " ", n1)) })
 	each(`select count(*), coalesce(sum(length(contents) / 32), 0), coalesce(sum(case when exists (
 			select from unnest(document_ids) as i (id) where not exists (select from document d where d.partner_id = g.partner_id and d.document_id = i.id)) then 1 else 0 end), 0)
 		from document_key g where partner_id = $1`, []any{&c.Guards, &c.Contents, &c.Orphans}, func() {})
-	each(`select count(*) from delivery where partner_id = $1`, []any{&c.Journal}, func() {})
+	if all {
+		each(`select type, count(*) from outbox where partner_id = $1 group by type`, []any{&s1, &n1}, func() { c.Events = append(c.Events, fmt.Sprint(s1, " ", n1)) })
+		each(`select count(*) from delivery where partner_id = $1`, []any{&c.Journal}, func() {})
+	}
 	var hold int16
 	each(`select message_id, hold from inbox where partner_id = $1`, []any{&s1, &hold}, func() { c.Hold[s1] = hold })
 	err := r.Pool.SendBatch(ctx, &b).Close()
@@ -345,15 +349,21 @@ func (w *world) stored(ctx context.Context, r *rig, partner string) (map[string]
 }
 
 // agree compares both sides.
-func (m *machine) agree(t *rapid.T) {
-	rows, have, err := m.stored(context.Background(), m.rig, m.partner)
+func (m *machine) agree(t *rapid.T) { m.compare(t, false) }
+
+func (m *machine) compare(t *rapid.T, all bool) {
+	rows, have, err := m.stored(context.Background(), m.rig, m.partner, all)
 	if err != nil {
 		t.Fatal(err)
+	}
+	want := m.counts()
+	if !all {
+		want.Journal, want.Events = 0, nil
 	}
 	if d := cmp.Diff(m.views(), rows); d != "" {
 		t.Fatalf("the keys differ (-model +database):\n%s", d)
 	}
-	if d := cmp.Diff(m.counts(), have); d != "" {
+	if d := cmp.Diff(want, have); d != "" {
 		t.Fatalf("the tables differ (-model +database):\n%s", d)
 	}
 }

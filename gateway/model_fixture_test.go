@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -143,10 +144,11 @@ func (m *machine) decide(t *rapid.T) {
 			over = append(over, i)
 		}
 	}
-	v.decided = true
+	v.decided, v.byHand = true, true
 	if decision == "keep_original" {
 		v.state = "refused"
 	} else {
+		v.epoch = k.epoch // a drift of an earlier one is decided for now
 		v.state, v.answer, v.item, v.version = "accepted", gateway.ToldAccepted, nil, v.version+1
 		for i := range v.messages {
 			v.messages[i].fate = absorbed
@@ -167,6 +169,7 @@ func (m *machine) decide(t *rapid.T) {
 			w.State = dedup.Refused
 			return
 		}
+		w.Epoch = k.Epoch
 		w.State, w.Answer, w.Ack = dedup.Accepted, int16(gateway.ToldAccepted), dedup.Stored{}
 		for i := range w.Messages {
 			w.Messages[i].Fate = dedup.Absorbed
@@ -261,6 +264,7 @@ func (m *machine) purge(t *rapid.T) {
 	k, _ := m.some(t, "purged", func(k *modelKey, v *modelVariant) bool { return v == k.variants[0] && k.holds() == 0 })
 	t.Logf("purge %s", k.id)
 	delete(m.keys, k.id)
+	maps.DeleteFunc(m.told, func(a acknowledged, _ gateway.Answer) bool { return a.key == k.id })
 	m.execute(t, `delete from inbox where partner_id = $1 and message_id = $2`, m.partner, k.id)
 	m.execute(t, `delete from variant where partner_id = $1 and message_id = $2`, m.partner, k.id)
 	m.agree(t)

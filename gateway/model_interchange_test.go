@@ -135,7 +135,7 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 				r.variant = v
 			}
 		}
-		r.variant.sha, r.variant.noDigest, r.variant.state, r.variant.adopted = s.digest(), false, "accepted", w.delivery
+		r.variant.sha, r.variant.noDigest, r.variant.state, r.variant.adopted = s.digest(), false, "accepted", true
 		w.acknowledge(r, gateway.ToldAccepted)
 	case "I1b", "I9", "I10", "I12":
 		r.verdict = map[string]gateway.Verdict{"I1b": gateway.First, "I9": gateway.Correction, "I10": gateway.Completion, "I12": gateway.Reuse}[r.row]
@@ -165,7 +165,7 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 		w.acknowledge(r, gateway.ToldAccepted)
 	case "I1", "I13":
 		r.verdict = gateway.Drift
-		purged := r.row == "I1" || k.current.content == "" && (k.current.adopted == 0 || k.current.adopted != w.delivery)
+		purged := r.row == "I1" || k.current.content == "" && !k.current.adopted
 		v := w.variant(r, id)
 		v.state, v.byI1 = "quarantined", r.row == "I1"
 		v.alert = w.drift("interchange", id, v.sha, purged)

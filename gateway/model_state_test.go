@@ -22,7 +22,6 @@ type world struct {
 	alerts   []*modelAlert
 	events   map[string]int // by type
 	journal  int            // rows
-	delivery int            // counts deliveries
 	revision [2]int32       // of the partner's configuration and of the gateway's rules
 	all      [2]int32       // of the whole configuration, and the rules
 	names    map[[32]byte]string
@@ -75,11 +74,12 @@ type modelVariant struct {
 	sha      [32]byte
 	noDigest bool
 	content  string // "" where a fixture made it: no payload is kept
-	adopted  int    // the delivery that gave an imported one its digest
+	adopted  bool   // imported, and its digest came later
 	state    string
 	epoch    int
 	byI1     bool
 	decided  bool // a decision or a policy put it where it is
+	byHand   bool // a decision
 	messages []modelMessage
 	answer   gateway.Answer // the last acknowledgement; 0 if it only ever got 503
 	item     []byte         // its bytes, nil where they are not kept

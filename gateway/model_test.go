@@ -66,6 +66,9 @@ type machine struct {
 	*world
 	partner string // each run has a partner of its own, so that no table has to be emptied
 	sent    []deliveredBefore
+	told    map[acknowledged]gateway.Answer
+
+	unreliable bool // message_reference was unreliable for a time
 }
 
 type deliveredBefore struct {
@@ -74,7 +77,7 @@ type deliveredBefore struct {
 }
 
 func newMachine(r *rig, partner string) *machine {
-	m := &machine{rig: r, partner: partner, world: &world{
+	m := &machine{rig: r, partner: partner, told: map[acknowledged]gateway.Answer{}, world: &world{
 		now: r.now, fails: map[string]bool{}, keys: map[string]*modelKey{}, ids: map[string]*modelID{}, guards: map[string]*modelGuard{},
 		events: map[string]int{}, names: map[[32]byte]string{},
 		settings: settings{acceptance: "interchange", onDrift: "reject", onDead: "hold", attempts: 3, controlReference: "unique", messageReference: "unique",
@@ -147,6 +150,7 @@ func (m *machine) receive(t *rapid.T, id string, parts []*sending) {
 		t.Fatalf("status %d, want %d", rec.Rendered.Status, e.answer.Told().HTTP)
 	}
 	e.learn(rec)
+	m.note(e)
 	m.agree(t)
 }
 

@@ -24,12 +24,11 @@ func (w *world) owns(s *sending) bool { return !s.junk && (!s.stranger || w.stra
 func (w *world) deliver(id string, parts []*sending) *expectation {
 	d := sha(payload(parts))
 	e := &expectation{}
-	w.delivery++
 	switch {
 	case id != "":
 		e.id = "http:nordhafen:" + id
 	case !slices.ContainsFunc(parts, func(s *sending) bool { return !s.junk }):
-		e.id = "sha256:" + hex.EncodeToString(d[:])
+		e.id = "payload:sha256:" + hex.EncodeToString(d[:])
 	}
 	t := w.ids[e.id]
 	before := t.find(d)

@@ -17,9 +17,6 @@ import (
 // gives it back to everybody.
 func (g *Gateway) Assign(ctx context.Context, alert uuid.UUID, to string, by Person) (*Ruling, error) {
 	return g.review(ctx, alert, func(ctx context.Context, s *session, a *dedup.Alert) (string, error) {
-		if !a.Undecided() {
-			return "", decidedBefore(a)
-		}
 		state := a.State
 		if state != "awaiting_approval" {
 			state = standsIn(&dedup.Alert{Assignee: to})
@@ -36,9 +33,6 @@ func (g *Gateway) Assign(ctx context.Context, alert uuid.UUID, to string, by Per
 // whoever would not approve it. note says why.
 func (g *Gateway) Withdraw(ctx context.Context, alert uuid.UUID, note string, by Person) (*Ruling, error) {
 	return g.review(ctx, alert, func(ctx context.Context, s *session, a *dedup.Alert) (string, error) {
-		if !a.Undecided() {
-			return "", decidedBefore(a)
-		}
 		if a.Proposed == nil {
 			return "", refusal(NothingToTake, "no decision is proposed")
 		}
@@ -87,6 +81,9 @@ func (g *Gateway) review(ctx context.Context, alert uuid.UUID, step func(context
 	if err != nil {
 		return nil, err
 	}
+	if !known.Undecided() {
+		return nil, decidedBefore(known)
+	}
 	ref := dedup.Ref{Partner: known.Partner, ID: known.MessageID}
 	s, err := g.begin(ctx)
 	if err != nil {
@@ -100,8 +97,8 @@ func (g *Gateway) review(ctx context.Context, alert uuid.UUID, step func(context
 		return nil, err
 	}
 	i := slices.IndexFunc(in.alerts[ref], func(a *dedup.Alert) bool { return a.ID == alert })
-	if i < 0 {
-		return nil, dedup.ErrNoAlert
+	if i < 0 { // only those that wait are read
+		return nil, refusal(AlreadyDecided, "it was decided meanwhile")
 	}
 	state, err := step(ctx, s, in.alerts[ref][i])
 	if err != nil {

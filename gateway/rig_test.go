@@ -129,7 +129,7 @@ func (r *rig) set(id string, address edi.Party, change func(*partners.Partner)) 
 	p := partners.Partner{ID: id, Name: id, Active: true, Organisation: "nordhafen", Connected: r.now.AddDate(-3, 0, 0),
 		Identifiers: []partners.Identifier{{Qualifier: address.Qualifier, ID: address.ID}}, Types: []string{"INVOIC", "DESADV"},
 		Policy: partners.Policy{Acceptance: "interchange", OnDrift: "reject", OnDead: "hold", DriftAcknowledgement: "none", FourEyes: "invoices", ReceiptAction: 7, Attempts: 5,
-			ControlReference: "unique", MessageReference: "unique", TransportID: "unique", Processing: "inline", Acknowledge: "response",
+			ControlReference: "unique", MessageReference: "unique", TransportID: "unique", Acknowledge: "response",
 			OnKnownDocument: map[string]string{"invoice": "hold", "despatch": "note"}},
 		Retention: partners.Retention{DedupWindow: 400 * day, RetryWindow: 30 * day, Payloads: 90 * day, Acknowledgements: 90 * day, Quarantine: 180 * day, Deliveries: 400 * day}}
 	if old := r.by[id]; old != nil {

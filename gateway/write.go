@@ -89,7 +89,7 @@ func (pl *plan) placePayload() {
 // is new, or it is taken up again and what was kept of it is gone, or would be
 // purged while something of it is open.
 func (pl *plan) stores(r *result) bool {
-	if r.variant == nil || r.row.Effect == Adopt {
+	if r.variant == nil {
 		return false
 	}
 	if r.variant.DeliveryID == pl.in.id {

@@ -37,7 +37,8 @@ type Delivery struct {
 	Detail      string     `json:"detail,omitempty"`
 }
 
-// QueueDeliveries writes journal rows in one statement.
+// QueueDeliveries writes journal rows in one statement. Texts are cleaned and cut
+// here, whoever they came from.
 func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 	n := len(ds)
 	if n == 0 {
@@ -51,11 +52,11 @@ func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 	remote, filename, detail := make([]string, n), make([]string, n), make([]string, n)
 	for i, d := range ds {
 		partner[i], id[i], seq[i], month[i], received[i] = d.Partner, d.ID, d.Seq, d.Month, d.Received
-		transport[i], transportID[i], messageID[i], sha[i] = d.Transport, text(d.TransportID), text(d.MessageID), d.SHA256
-		verdict[i], outcome[i], rule[i], status[i] = d.Verdict, d.Outcome, d.Rule, d.Status
+		transport[i], transportID[i], messageID[i], sha[i] = clean(d.Transport, maxText), text(d.TransportID), text(d.MessageID), d.SHA256
+		verdict[i], outcome[i], rule[i], status[i] = clean(d.Verdict, maxText), clean(d.Outcome, maxText), clean(d.Rule, maxText), d.Status
 		bytes[i], took[i] = d.Bytes, d.Took
 		payload[i], payloadIn[i], ack[i], ackIn[i], alert[i] = d.Payload, d.PayloadIn, d.Ack, d.AckIn, d.Alert
-		remote[i], filename[i], detail[i] = d.Remote, d.Filename, d.Detail
+		remote[i], filename[i], detail[i] = clean(d.Remote, maxText), clean(d.Filename, maxText), clean(d.Detail, maxDetail)
 	}
 	b.Queue(`
 		insert into delivery (partner_id, delivery_id, seq, purge_month, received_at, transport, transport_id, message_id, payload_sha256,
@@ -75,6 +76,7 @@ func text(s string) *string {
 	if s == "" {
 		return nil
 	}
+	s = clean(s, maxText)
 	return &s
 }
 

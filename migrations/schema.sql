@@ -637,6 +637,8 @@ CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, mess
 
 CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity, opened_at) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
 
+CREATE INDEX drift_alert_undecided ON public.drift_alert USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
+
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 
 CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0);
@@ -648,6 +650,10 @@ CREATE INDEX outbox_default_next_at_idx ON public.outbox_default USING btree (ne
 CREATE INDEX outbox_held_next_at_idx ON public.outbox_held USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 
 CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
+
+CREATE INDEX variant_refused ON public.variant USING btree (partner_id, message_id, content_sha256) WHERE (state = 7);
+
+CREATE INDEX variant_standing ON public.variant USING btree (partner_id, message_id) WHERE (state <> ALL (ARRAY[6, 7]));
 
 ALTER INDEX public.acknowledgement_pkey ATTACH PARTITION public.acknowledgement_default_pkey;
 

@@ -18,8 +18,8 @@ import (
 // and metric labels.
 var shortName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
 
-// messageType is UNH 0065 or ST01, or "files".
-var messageType = regexp.MustCompile(`^([A-Z0-9]{1,6}|files)$`)
+// messageType is UNH 0065 or ST01.
+var messageType = regexp.MustCompile(`^[A-Z0-9]{1,6}$`)
 
 func (d *document) organisation(body ast.Node) *OrganisationSpec {
 	s := &OrganisationSpec{}
@@ -202,7 +202,7 @@ func (d *document) list(into *[]string, allowed *regexp.Regexp, what string) fun
 }
 
 func (d *document) types(into *[]string) func(ast.Node, string) {
-	read := d.list(into, messageType, "a message type in capitals like INVOIC or 810, or files")
+	read := d.list(into, messageType, "a message type in capitals like INVOIC or 810")
 	return func(n ast.Node, path string) {
 		before := len(d.faults)
 		read(n, path)

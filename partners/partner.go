@@ -29,7 +29,7 @@ type Partner struct {
 	Organisation string    // which of our organisations plain HTTP deliveries are for
 	Identifiers  []Identifier
 	SpeaksFor    []string // ids of partners whose interchanges this one may deliver (VANs)
-	Types        []string // message types accepted: INVOIC, DESADV, …; "files" accepts payloads without interchange
+	Types        []string // message types accepted: INVOIC, DESADV, …
 	Policy       Policy
 	Retention    Retention
 }
@@ -57,7 +57,6 @@ type Policy struct {
 	TransportID            string            // "unique" or "unreliable"
 	ReuseAfter             time.Duration     // 0 is off
 	KeyIncludesApplication bool              // UNB 0026 joins the key
-	Processing             string            // "inline" or "deferred"
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
 	Acknowledge            string            // acknowledge_by: "response" or "none"
 	Previous               *KeySettings      // what key settings were before the last change, for dedup_window

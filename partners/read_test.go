@@ -84,7 +84,7 @@ func TestRead(t *testing.T) {
 			ID: "varied", Name: "Varied & Söhne", State: "paused", Organisation: "north",
 			Identifiers: []partners.Identifier{{ID: "VARIED"}, {Qualifier: "14", ID: "0012345000013"}, {Qualifier: "ZZ", ID: "VARIED"}},
 			SpeaksFor:   []string{"small"},
-			Types:       []string{"810", "INVOIC", "files"},
+			Types:       []string{"810", "INVOIC"},
 			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject", FourEyes: "off",
 			ReceiptAction: 8, AcceptsUCI8: true, Absorb: []string{"envelope", "formatting"}, Attempts: 9,
 			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
@@ -112,9 +112,8 @@ func TestRead(t *testing.T) {
 		}
 	})
 	t.Run("every key reaches the partner the gateway works with", func(t *testing.T) {
-		// What no key decides: the store gives the first three, and processing
-		// is inline for all.
-		fixed := map[string]bool{".Revision": true, ".Connected": true, ".Policy.Previous": true, ".Policy.Processing": true}
+		// What no key decides: the store gives these.
+		fixed := map[string]bool{".Revision": true, ".Connected": true, ".Policy.Previous": true}
 		varied := leaves(*partners.PartnerOf(*variedPartner(t)))
 		defaults := leaves(*partners.PartnerOf(partners.Defaults()))
 		for key, v := range varied {

@@ -224,7 +224,6 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			TransportID:            s.TransportID,
 			ReuseAfter:             s.Retention.ReuseAfter.Duration(),
 			KeyIncludesApplication: s.KeyIncludesApplication,
-			Processing:             "inline",
 			OnKnownDocument:        map[string]string{"invoice": s.KnownDocument.Invoice, "despatch": s.KnownDocument.Despatch},
 			Acknowledge:            s.AcknowledgeBy,
 			Previous:               previous,

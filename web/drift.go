@@ -1,12 +1,14 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 
+	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/compare"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/journal"
@@ -29,12 +31,13 @@ type alert struct {
 	*dedup.Alert
 	Original string   `json:"original_sha256,omitempty"`
 	Digests  []string `json:"digests"`
-	Self     string   `json:"alert"`   // where to read more
-	Message  string   `json:"message"` // the key's own page
+	Seen     int      `json:"digests_seen"` // how many drifted; of very many the first and the last are listed
+	Self     string   `json:"alert"`        // where to read more
+	Message  string   `json:"message"`      // the key's own page
 }
 
 func alertOf(a *dedup.Alert) alert {
-	out := alert{Alert: a, Digests: []string{}, Self: Prefix + "/drift/" + a.ID.String(), Message: messagePath(a.Partner, a.MessageID)}
+	out := alert{Alert: a, Digests: []string{}, Seen: a.DigestsSeen(), Self: Prefix + "/drift/" + a.ID.String(), Message: messagePath(a.Partner, a.MessageID)}
 	if len(a.Original) == 32 {
 		out.Original = hexOf([32]byte(a.Original))
 	}
@@ -73,12 +76,18 @@ type driftDetail struct {
 	With       *ref            `json:"compared_with,omitempty"`   // the original; absent where it is not known
 	Comparison *compare.Result `json:"comparison,omitempty"`      // absent where there is nothing to compare
 	Note       string          `json:"comparison_note,omitempty"` // why
+	Withheld   bool            `json:"values_withheld,omitempty"` // the comparison says what changed and where, not from what to what
 	Copies     []delivery      `json:"copies"`                    // of every digest, the latest first
 	Omitted    bool            `json:"copies_omitted,omitempty"`
 }
 
+// valuesFrom is the least role that sees values of a payload, here as in
+// rawMessage.
+const valuesFrom = accounts.Operator
+
 // showDrift compares the last digest that drifted, or the one asked for, with
-// the original.
+// the original. What stands in the payloads only operators see, and that they
+// looked is audited before the answer leaves.
 func (c *call) showDrift() error {
 	id, err := c.pathID("alert_id")
 	if err != nil {
@@ -88,23 +97,26 @@ func (c *call) showDrift() error {
 	if err != nil {
 		return err
 	}
-	digest := a.Digests[len(a.Digests)-1]
-	if c.digest != nil {
-		if !slices.ContainsFunc(a.Digests, func(d []byte) bool { return string(d) == string(c.digest) }) {
-			return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: fmt.Sprintf("the alert has no digest %x; its digests are listed in it", c.digest)}
-		}
-		digest = c.digest
-	}
-	out := driftDetail{alert: alertOf(a), Compared: fmt.Sprintf("%x", digest)}
 	k, err := c.api.Inbox.Get(c.ctx(), dedup.Ref{Partner: a.Partner, ID: a.MessageID})
 	if err != nil {
 		return err
 	}
+	digest := a.Digests[len(a.Digests)-1]
+	if c.digest != nil {
+		if !drifted(a, k, c.digest) {
+			return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: fmt.Sprintf("no payload of the digest %x drifted here; the alert lists those that did", c.digest)}
+		}
+		digest = c.digest
+	}
+	out := driftDetail{alert: alertOf(a), Compared: fmt.Sprintf("%x", digest)}
 	if k == nil { // purged after it was decided
 		out.Note, out.Copies = "the key is no longer kept", []delivery{}
 		return c.reply(http.StatusOK, out)
 	}
 	if err := c.compareDrift(a, k, [32]byte(digest), &out); err != nil {
+		return err
+	}
+	if err := c.mayCompare(a, &out); err != nil {
 		return err
 	}
 	var m message
@@ -113,6 +125,43 @@ func (c *call) showDrift() error {
 	}
 	out.Copies, out.Omitted = m.Receptions, m.ReceptionsOmitted
 	return c.reply(http.StatusOK, out)
+}
+
+// drifted reports whether d is a digest of a. The alert lists the first and the
+// last of very many; the key knows each.
+func drifted(a *dedup.Alert, k *dedup.Key, d []byte) bool {
+	if slices.ContainsFunc(a.Digests, func(known []byte) bool { return string(known) == string(d) }) {
+		return true
+	}
+	if k == nil {
+		return false
+	}
+	v := k.Find([32]byte(d))
+	return v != nil && v.AlertID == a.ID
+}
+
+// mayCompare takes the values out for those who may not see them, and notes in
+// the audit log who does.
+func (c *call) mayCompare(a *dedup.Alert, out *driftDetail) error {
+	if out.Comparison == nil {
+		return nil
+	}
+	if !c.who.Role.AtLeast(valuesFrom) {
+		out.Comparison, out.Withheld = out.Comparison.WithoutValues(), true
+		if out.Note == "" {
+			out.Note = fmt.Sprintf("what changed and where; the values need the role %s", valuesFrom)
+		}
+		return nil
+	}
+	read := map[string]any{"alert_id": a.ID, "payload_sha256": out.Compared}
+	if out.With != nil {
+		read["compared_with"] = map[string]string{"message_id": out.With.MessageID, "payload_sha256": out.With.SHA256}
+	}
+	detail, err := json.Marshal(read)
+	if err != nil {
+		return err
+	}
+	return c.api.Record(c.ctx(), accounts.Entry{Who: c.who.Person, Role: c.who.Role, Action: "payload.read", Subject: a.MessageID, Partner: a.Partner, Detail: detail})
 }
 
 func (c *call) compareDrift(a *dedup.Alert, k *dedup.Key, digest [32]byte, out *driftDetail) error {

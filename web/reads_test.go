@@ -249,6 +249,78 @@ func TestDrift(t *testing.T) {
 			}
 		})
 	}
+	audited := func() []accounts.Entry {
+		list, err := r.api.Accounts.ListAudit(t.Context(), accounts.AuditFilter{Action: "payload.read"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	t.Run("an operator sees the values, and the audit log says so", func(t *testing.T) {
+		before := len(audited())
+		a := r.ask(r.tokens[accounts.Operator], http.MethodGet, "/drift/"+ids["interchange"], "")
+		if !strings.Contains(a.body, `"before": "119.00"`) || strings.Contains(a.body, "values_withheld") {
+			t.Errorf("%s", a.body)
+		}
+		list := audited()
+		if len(list) != before+1 || list[0].Who != "p. operator" || list[0].Subject != keyOf1 || list[0].Partner != "acme" || !strings.Contains(string(list[0].Detail), ids["interchange"]) {
+			t.Errorf("audit: %+v", list)
+		}
+	})
+	t.Run("without the audit line there are no values", func(t *testing.T) {
+		record := r.api.Record
+		r.api.Record = func(context.Context, accounts.Entry) error { return errors.New("the disk is full") }
+		defer func() { r.api.Record = record }()
+		if a := r.ask(r.tokens[accounts.Operator], http.MethodGet, "/drift/"+ids["interchange"], ""); a.status != http.StatusInternalServerError || strings.Contains(a.body, "129.00") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+	t.Run("a viewer sees what changed and where, not from what to what", func(t *testing.T) {
+		before := len(audited())
+		places := 0
+		for kind, id := range ids {
+			var d struct {
+				Withheld   bool `json:"values_withheld"`
+				Comparison struct {
+					Messages []struct{ Changes []map[string]any }
+					Envelope []map[string]any
+				}
+			}
+			r.get(accounts.Viewer, "/drift/"+id, &d)
+			changes := d.Comparison.Envelope
+			for _, m := range d.Comparison.Messages {
+				changes = append(changes, m.Changes...)
+			}
+			for _, c := range changes {
+				places++
+				for _, key := range []string{"before", "after", "before_text", "after_text", "item"} {
+					if c[key] != nil {
+						t.Errorf("%s: %s in %v", kind, key, c)
+					}
+				}
+				segments, _ := c["content"].([]any)
+				for _, s := range append(segments, c["before_segment"], c["after_segment"]) {
+					if s, ok := s.(map[string]any); ok && (s["text"] != "" || s["location"] == nil) {
+						t.Errorf("%s: %v", kind, s)
+					}
+				}
+				if c["tag"] == "" || c["kind"] == "" {
+					t.Errorf("%s: no place in %v", kind, c)
+				}
+			}
+			if !d.Withheld {
+				t.Errorf("%s: does not say that values are withheld", kind)
+			}
+		}
+		if places == 0 || len(audited()) != before {
+			t.Errorf("%d places, %d audit lines", places, len(audited())-before)
+		}
+	})
+	t.Run("a digest that did not drift is not found", func(t *testing.T) {
+		if a := r.ask(r.tokens[accounts.Viewer], http.MethodGet, fmt.Sprintf("/drift/%s?digest=%x", ids["interchange"], sha("x")), ""); a.status != http.StatusNotFound {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
 	t.Run("is filtered", func(t *testing.T) {
 		for query, want := range map[string]int{"partner=acme": 3, "partner=bolt": 0, "kind=document": 1, "state=resolved": 0, "severity=critical": 2, "class=different_document": 1, "message_id=" + url.QueryEscape(keyOf1): 1} {
 			r.get(accounts.Viewer, "/drift?"+query, &list)

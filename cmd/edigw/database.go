@@ -87,6 +87,9 @@ func connect(ctx context.Context, url string, connections int32, onNotice pgconn
 	// No acknowledgement leaves before its row is durable, whatever the server's
 	// default is.
 	p["synchronous_commit"] = "on"
+	// A statement's plan is kept, and must not be one for the few rows that a table
+	// held when it was made: a look-up of two keys that reads all of the inbox.
+	p["enable_seqscan"] = "off"
 	p["lock_timeout"] = "2s"
 	p["statement_timeout"] = "60s"
 	p["idle_in_transaction_session_timeout"] = "120s"

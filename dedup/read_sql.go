@@ -1,0 +1,120 @@
+package dedup
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// variantColumns are those of variant v that scanVariants reads.
+const variantColumns = `v.partner_id, v.message_id,
+			v.payload_sha256, v.content_sha256, v.content_version, v.state, v.variant_epoch, v.via, v.answer, v.messages,
+			v.delivery_id, v.payload_id, v.payload_month, v.payload_offset, v.payload_length, v.ack_id, v.ack_month, v.alert_id`
+
+// QueueRead reads the keys that exist among refs, with all their variants, into
+// keys; QueueMessages, after it, the message records that do not stand with them.
+func QueueRead(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
+	partners, ids := split(refs)
+	queueKeys(b, partners, ids, keys, false)
+	b.Queue(`
+		select `+variantColumns+`, v.first_at
+		from variant v join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
+			on v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C"
+		order by first_at, payload_sha256`, partners, ids,
+	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
+}
+
+// QueueReadFor is QueueRead for a delivery: of the variants that are quarantined
+// or refused, of which a constant control reference makes one with every file, it
+// reads only those that the delivery may be: digests are of payloads and, where
+// they are known, of contents. All others are read, the current one among them: a
+// drift becomes that by a decision only, which ends its being one. Every row of the
+// outcome table fits as it does after QueueRead:
+//   - whether a drift is open says the row of the key (Key.Hold);
+//   - where the first variant came by row I1 and none stands, none came by another
+//     row: it would have been row I9, and have been read.
+//
+// The work does not grow with the number of drifts. The branches of the second
+// statement are kept from being joined in another order: a plan that walks through
+// all variants of a key looks cheap to statistics made of other keys.
+func QueueReadFor(b *pgx.Batch, refs []Ref, digests [][32]byte, keys map[Ref]*Key) {
+	partners, ids := split(refs)
+	asked := make([][]byte, len(digests))
+	for i := range digests {
+		asked[i] = digests[i][:]
+	}
+	slices.SortFunc(asked, bytes.Compare)
+	asked = slices.CompactFunc(asked, bytes.Equal)
+	queueKeys(b, partners, ids, keys, true)
+	b.Queue(`
+		select `+variantColumns+`, v.first_at
+		from unnest($1::text[], $2::text[]) as k (partner_id, message_id) cross join lateral (
+			select `+variantColumns+`, v.first_at from variant v
+			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.state not in (6, 7)
+			offset 0) as v
+		union all
+		select `+variantColumns+`, v.first_at
+		from unnest($1::text[], $2::text[]) as k (partner_id, message_id) cross join unnest($3::bytea[]) as d (sha256) cross join lateral (
+			select `+variantColumns+`, v.first_at from variant v
+			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.payload_sha256 = d.sha256 and v.state in (6, 7)
+			limit 1) as v
+		union all
+		select `+variantColumns+`, v.first_at
+		from unnest($1::text[], $2::text[]) as k (partner_id, message_id) cross join unnest($3::bytea[]) as d (sha256) cross join lateral (
+			select `+variantColumns+`, v.first_at from variant v
+			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.content_sha256 = d.sha256 and v.state = 7
+				and v.payload_sha256 <> all($3::bytea[])
+			limit 1) as v
+		order by first_at, payload_sha256`, partners, ids, asked,
+	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
+}
+
+func queueKeys(b *pgx.Batch, partners, ids []string, keys map[Ref]*Key, partly bool) {
+	b.Queue(`
+		select i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on, i.hold & 1 <> 0,
+			array_to_string(i.carried, e'\n'),
+			i.payload_sha256, i.content_sha256, i.content_version, i.state, i.variant_epoch, i.via, i.answer, i.messages,
+			i.delivery_id, i.payload_id, i.payload_month, i.payload_offset, i.payload_length, i.ack_id, i.ack_month, i.alert_id
+		from inbox i join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
+			on i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"`, partners, ids,
+	).Query(func(rows pgx.Rows) error { return scanKeys(rows, keys, partly) })
+}
+
+// Load reads keys without a lock: for look-ups and screens, never to decide
+// anything but row I2.
+func Load(ctx context.Context, q Querier, refs []Ref) (map[Ref]*Key, error) {
+	keys := make(map[Ref]*Key, len(refs))
+	if len(refs) == 0 {
+		return keys, nil
+	}
+	var b pgx.Batch
+	QueueRead(&b, refs, keys)
+	return keys, readAll(ctx, q, &b, keys)
+}
+
+// LoadFor is Load that reads as QueueReadFor does.
+func LoadFor(ctx context.Context, q Querier, refs []Ref, digests [][32]byte) (map[Ref]*Key, error) {
+	keys := make(map[Ref]*Key, len(refs))
+	if len(refs) == 0 {
+		return keys, nil
+	}
+	var b pgx.Batch
+	QueueReadFor(&b, refs, digests, keys)
+	return keys, readAll(ctx, q, &b, keys)
+}
+
+func readAll(ctx context.Context, q Querier, b *pgx.Batch, keys map[Ref]*Key) error {
+	if err := q.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("load keys: %w", err)
+	}
+	var more pgx.Batch
+	if QueueMessages(&more, keys) {
+		if err := q.SendBatch(ctx, &more).Close(); err != nil {
+			return fmt.Errorf("load message states: %w", err)
+		}
+	}
+	return nil
+}
