@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Entry is one line of the audit log: who did what to what.
@@ -22,9 +23,14 @@ type Entry struct {
 	Detail  json.RawMessage `json:"detail"`            // an object; nil is {}
 }
 
+// Execer is what Audit needs of a transaction.
+type Execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
 // Audit adds a line in tx, so that the act and its line are committed together
 // or not at all. Lines are never changed: the database refuses it.
-func (s *Store) Audit(ctx context.Context, tx pgx.Tx, e Entry) error {
+func (s *Store) Audit(ctx context.Context, tx Execer, e Entry) error {
 	if e.Who == "" || e.Action == "" {
 		return fmt.Errorf("audit %q of %q: who and action must be said", e.Action, e.Subject)
 	}

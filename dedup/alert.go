@@ -40,6 +40,9 @@ type Alert struct {
 	Updated    time.Time       `json:"updated_at"`
 	Test       bool            `json:"test,omitempty"`
 	Detail     json.RawMessage `json:"-"`
+	Assignee   string          `json:"assignee,omitempty"` // the person who looks at it
+	Proposed   *Proposed       `json:"proposed,omitempty"` // waits for a second person
+	Decided    *Decided        `json:"decided,omitempty"`  // the last decision applied
 }
 
 // QueueAlert opens an alert.
@@ -106,13 +109,28 @@ type Alerts struct {
 	Pool *pgxpool.Pool
 }
 
-const alertColumns = `partner_id, alert_id, kind, message_id, epoch, state, class, severity, headline,
-	original_sha256, digests, documents, proposal, reason, receptions, opened_at, updated_at, test, detail`
+const alertColumns = `a.partner_id, a.alert_id, a.kind, a.message_id, a.epoch, a.state, a.class, a.severity, a.headline,
+	a.original_sha256, a.digests, a.documents, a.proposal, a.reason, a.receptions, a.opened_at, a.updated_at, a.test, a.detail,
+	a.assignee, a.proposed, a.proposed_digest, a.proposed_by, a.proposed_at, a.proposed_reason, a.proposed_note, a.proposed_facts,
+	a.decision, a.decided_by, a.approved_by, a.decided_at, a.decided_reason, a.decided_note`
 
 func scanAlert(row pgx.CollectableRow) (*Alert, error) {
 	var a Alert
+	var p Proposed
+	var d Decided
+	var proposedAt, decidedAt *time.Time
 	err := row.Scan(&a.Partner, &a.ID, &a.Kind, &a.MessageID, &a.Epoch, &a.State, &a.Class, &a.Severity, &a.Headline,
-		&a.Original, &a.Digests, &a.Documents, &a.Proposal, &a.Reason, &a.Receptions, &a.Opened, &a.Updated, &a.Test, &a.Detail)
+		&a.Original, &a.Digests, &a.Documents, &a.Proposal, &a.Reason, &a.Receptions, &a.Opened, &a.Updated, &a.Test, &a.Detail,
+		&a.Assignee, &p.Decision, &p.Digest, &p.By, &proposedAt, &p.Reason, &p.Note, &p.Facts,
+		&d.Decision, &d.By, &d.ApprovedBy, &decidedAt, &d.Reason, &d.Note)
+	if p.Decision != "" && proposedAt != nil {
+		p.At = proposedAt.UTC()
+		a.Proposed = &p
+	}
+	if d.Decision != "" && decidedAt != nil {
+		d.At = decidedAt.UTC()
+		a.Decided = &d
+	}
 	return &a, err
 }
 
@@ -127,7 +145,7 @@ type AlertFilter struct {
 func (s Alerts) List(ctx context.Context, f AlertFilter) ([]*Alert, error) {
 	rows, err := s.Pool.Query(ctx, `
 		select `+alertColumns+`
-		from drift_alert
+		from drift_alert a
 		where ($1 = '' or partner_id = $1) and ($2 = '' or state = $2) and ($3 = '' or kind = $3) and ($4 = '' or class = $4)
 			and ($5 = '' or severity = $5) and ($6 = '' or message_id = $6) and ($7::uuid is null or alert_id < $7)
 		order by alert_id desc limit $8`,
@@ -144,7 +162,7 @@ func (s Alerts) List(ctx context.Context, f AlertFilter) ([]*Alert, error) {
 
 // Get gives one alert by its id. partner may be empty.
 func (s Alerts) Get(ctx context.Context, partner string, alert uuid.UUID) (*Alert, error) {
-	rows, err := s.Pool.Query(ctx, `select `+alertColumns+` from drift_alert where ($1 = '' or partner_id = $1) and alert_id = $2`, partner, alert)
+	rows, err := s.Pool.Query(ctx, `select `+alertColumns+` from drift_alert a where ($1 = '' or partner_id = $1) and alert_id = $2`, partner, alert)
 	if err != nil {
 		return nil, fmt.Errorf("get drift alert: %w", err)
 	}
@@ -163,8 +181,7 @@ func (s Alerts) Get(ctx context.Context, partner string, alert uuid.UUID) (*Aler
 func QueueOpenDrifts(b *pgx.Batch, refs []Ref, open func(r Ref, a *Alert)) {
 	partners, ids := split(refs)
 	b.Queue(`
-		select a.partner_id, a.alert_id, a.kind, a.message_id, a.epoch, a.state, a.class, a.severity, a.headline,
-			a.original_sha256, a.digests, a.documents, a.proposal, a.reason, a.receptions, a.opened_at, a.updated_at, a.test, a.detail
+		select `+alertColumns+`
 		from drift_alert a join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
 			on a.partner_id = k.partner_id collate "C" and a.message_id = k.message_id collate "C"
 		where a.state in ('open', 'in_review', 'awaiting_approval')

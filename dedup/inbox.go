@@ -62,6 +62,7 @@ type Key struct {
 	current  *Variant
 
 	fresh, dirty, own bool
+	quiet             bool // what changes is no delivery
 	partly, drift     bool // read with some of its variants only; a drift was open then
 }
 
@@ -173,6 +174,9 @@ func (k *Key) Delivered(at, purgeOn time.Time) {
 	}
 }
 
+// Quietly says that what changes in the key is no delivery: its windows go on.
+func (k *Key) Quietly() { k.quiet = true }
+
 // NextEpoch begins a new epoch with v in it.
 func (k *Key) NextEpoch(v *Variant) {
 	k.Epoch++
@@ -204,9 +208,6 @@ func (k *Key) Hold() int16 {
 	for _, v := range k.Variants {
 		if v.State == Quarantined {
 			h |= HoldDrift
-		}
-		if v.State == Superseded {
-			continue
 		}
 		for i := range v.Messages {
 			switch v.Messages[i].Fate {

@@ -246,7 +246,7 @@ func QueueChanges(b *pgx.Batch, keys []*Key) {
 		}
 		f := k.Variants[0]
 		b.Queue(`
-			update inbox set epoch = $3, current_sha256 = $4, hold = $5, carried = string_to_array($6, e'\n'), last_at = now(),
+			update inbox set epoch = $3, current_sha256 = $4, hold = $5, carried = string_to_array($6, e'\n'), last_at = case when $24 then last_at else now() end,
 				purge_on = case when kind = 1 then $7 else greatest(purge_on, $7) end, -- a transport key goes with the first of what it carried
 				payload_sha256 = $8, content_sha256 = $9, content_version = $10, state = $11, variant_epoch = $12, via = $13, answer = $14,
 				messages = $15, delivery_id = $16, payload_id = $17, payload_month = $18, payload_offset = $19, payload_length = $20,
@@ -255,7 +255,7 @@ func QueueChanges(b *pgx.Batch, keys []*Key) {
 			k.Partner, k.ID, k.Epoch, k.currentDigest(), k.Hold(), k.carried(), k.PurgeOn,
 			digest(f.SHA256, f.NoDigest), digest(f.Content, f.ContentVersion == 0), f.ContentVersion, int16(f.State), f.Epoch, flag(f.ViaPurge), f.Answer,
 			f.inRow(), f.DeliveryID, id(f.Payload.ID), month(f.Payload.Month), f.Offset, f.Length,
-			id(f.Ack.ID), month(f.Ack.Month), id(f.AlertID))
+			id(f.Ack.ID), month(f.Ack.Month), id(f.AlertID), k.quiet)
 		for _, v := range k.Variants[1:] {
 			switch {
 			case v.fresh:

@@ -5,6 +5,37 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// StampOfDecision stands for the stamp of a person's decision, which holds
+// whatever order the documents came in: no stamp of an interchange is greater.
+const StampOfDecision = "~"
+
+// Brought is a document as a decision about its interchange has to know it.
+type Brought struct {
+	ID            uuid.UUID
+	Class, Number string
+	Epoch         int32
+	MessageSHA256 [32]byte
+	Over          bool // replaced or cancelled
+}
+
+// QueueBroughtBy reads the documents that an interchange key brought, in order.
+func QueueBroughtBy(b *pgx.Batch, partnerID, messageID string, each func(Brought)) {
+	b.Queue(`
+select document_id, class, number, epoch, message_sha256, superseded_by is not null or cancelled_by is not null
+from document
+where partner_id = $1 and message_id = $2
+order by document_id`, partnerID, messageID).Query(func(rows pgx.Rows) error {
+		var d Brought
+		var sum []byte
+		_, err := pgx.ForEachRow(rows, []any{&d.ID, &d.Class, &d.Number, &d.Epoch, &sum, &d.Over}, func() error {
+			d.MessageSHA256 = [32]byte(sum)
+			each(d)
+			return nil
+		})
+		return err
+	})
+}
+
 // QueueSupersede marks documents as replaced by newID, whose stamp is given: those
 // that are older, and not replaced yet. Exec on what it returns tells how many
 // rows it changed; fewer than ids means that the others are newer, and the caller
@@ -16,8 +47,8 @@ where partner_id = $1 and document_id = any($2) and document_id <> $3 and supers
 		partnerID, oldIDs, newID, stamp)
 }
 
-// QueueCancel marks documents as cancelled by the document byID, on the terms of
-// QueueSupersede.
+// QueueCancel marks documents as cancelled by the document byID, or by the drift
+// alert whose decision left them out, on the terms of QueueSupersede.
 func QueueCancel(b *pgx.Batch, partnerID string, ids []uuid.UUID, byID uuid.UUID, stamp string) *pgx.QueuedQuery {
 	return b.Queue(`
 update document set cancelled_by = $3

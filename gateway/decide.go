@@ -33,6 +33,7 @@ type plan struct {
 	kept      []storedPart   // of its stored receipt
 	fromStore bool           // the whole answer is the transport id's stored one
 	answered  bool           // the transport id has a new stored answer
+	ruling    *ruling        // of a decision that posts, nil otherwise
 }
 
 // result is what becomes of one part.
@@ -78,6 +79,9 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 		if pl.tkey != nil {
 			pl.tvariant = pl.tkey.Find(in.SHA256)
 			pl.kept = in.keptParts(pl.tvariant)
+		}
+		if in.decided != nil { // as if the id were unknown
+			pl.transport, pl.kept = &Transports[0], nil
 		}
 		switch pl.transport.Then {
 		case JoinTransport, StoredAnswer:

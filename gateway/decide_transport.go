@@ -39,6 +39,10 @@ func (g *Gateway) decideTransport(pl *plan) {
 			}
 		}
 	}
+	if in.decided != nil { // the next copy is answered afresh, from what its interchanges were told
+		pl.tvariant.State, pl.tvariant.Answer, pl.tvariant.Ack = dedup.Accepted, int16(answer), dedup.Stored{}
+		return
+	}
 	pl.answerTransport(g, answer)
 	if pl.noted {
 		pl.drift = &driftChange{opened: true, alert: &dedup.Alert{Partner: in.Partner.ID, ID: g.NewID(), Kind: dedup.KindTransport, MessageID: in.key.ID,
@@ -162,6 +166,9 @@ func (pl *plan) rule(r *result) string {
 func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 	in := pl.in
 	for _, c := range in.copies {
+		if in.decided != nil && c.Alert == in.decided.ID {
+			continue
+		}
 		if c.Kind != dedup.KindTransport || c.State != "open" && c.State != "in_review" && c.State != "awaiting_approval" {
 			continue
 		}

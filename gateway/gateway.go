@@ -7,10 +7,12 @@
 package gateway
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/documents"
@@ -18,6 +20,20 @@ import (
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )
+
+// Execer is what Audit is given of a transaction.
+type Execer interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// Act is a line for the audit log: who did what to what.
+type Act struct {
+	By      Person
+	Action  string // noun.verb
+	Subject string
+	Partner string
+	Detail  map[string]any
+}
 
 // RulesVersion counts changes of what the gateway itself refuses. What was
 // refused under an older one may be judged again when it is sent again.
@@ -41,6 +57,11 @@ type Gateway struct {
 	// ConfigRevision counts every change of the configuration: what was refused
 	// without a key is judged again when it has grown.
 	ConfigRevision func() int32
+
+	// Partner gives a partner by its short name, nil if there is none. Decisions
+	// and replays need it, and Audit: the act and its line are one transaction.
+	Partner func(id string) *partners.Partner
+	Audit   func(ctx context.Context, tx Execer, a Act) error
 
 	Numbers *journal.Numbers // control references of our acknowledgements
 	Later   *journal.Batch   // journal rows of plain duplicates

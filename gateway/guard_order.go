@@ -273,7 +273,11 @@ func (pl *plan) passDocument(messages []spot, owned bool, guards map[dedup.Guard
 		return nil, err
 	}
 	for _, x := range messages {
-		keep, err := pl.pass(pl.post(x), gd)
+		pass := pl.pass
+		if pl.ruling != nil {
+			pass = pl.rulingPass
+		}
+		keep, err := pass(pl.post(x), gd)
 		if err != nil {
 			return nil, err
 		}

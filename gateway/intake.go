@@ -34,6 +34,9 @@ type intake struct {
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement
 	copies []foundCopy // drifts with the same content
+
+	decided *dedup.Alert // a transport drift that a decision processes
+	stored  dedup.Stored // where its payload stands
 }
 
 // part is one interchange of a delivery, or a stretch of text that is none.
@@ -171,6 +174,9 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 
 // close lets go of what the delivery keeps beside memory.
 func (in *intake) close() {
+	if in == nil {
+		return
+	}
 	for _, p := range in.parts {
 		p.ids.close()
 	}

@@ -70,6 +70,9 @@ type Arrival struct {
 	Now       time.Time
 	Revision  dedup.Revision
 
+	// Replay: an operator's, which neither counts attempts nor is bound by them.
+	Replay bool
+
 	// KnownTransport: the delivery's transport id carried these bytes before, so
 	// what is not known any more is no new interchange (row T3).
 	KnownTransport bool
@@ -222,7 +225,7 @@ func hasDead(v *dedup.Variant) bool {
 
 func deadLeft(a *Arrival, v *dedup.Variant) bool {
 	return slices.ContainsFunc(v.Messages, func(m dedup.MessageState) bool {
-		return m.Fate == dedup.DeadMsg && int(m.Attempts) < a.Policy.Attempts
+		return m.Fate == dedup.DeadMsg && (a.Replay || int(m.Attempts) < a.Policy.Attempts)
 	})
 }
 
@@ -236,7 +239,7 @@ func staleRefused(a *Arrival, v *dedup.Variant) bool {
 func redo(a *Arrival, m *dedup.MessageState) bool {
 	switch m.Fate {
 	case dedup.DeadMsg:
-		return int(m.Attempts) < a.Policy.Attempts
+		return a.Replay || int(m.Attempts) < a.Policy.Attempts
 	case dedup.DeadWithOne:
 		return true
 	case dedup.RefusedMsg, dedup.WithOthers:

@@ -46,8 +46,34 @@ func outcomesDoc() string {
 		}
 		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", a.Word, a.HTTP, a.Problem, as2, as4, action)
 	}
+	b.WriteString(decisionsHead)
+	for _, r := range gateway.Decisions {
+		takes := "always"
+		if r.Posts {
+			takes = "if every message posts or is absorbed"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", r.Kind, r.Choice, r.D, r.Current, r.Copies, takes)
+	}
+	b.WriteString("\nEvery decision has a reason:\n\n| reason | |\n|---|---|\n")
+	for _, r := range gateway.DecisionReasons {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Code, r.Text)
+	}
 	return b.String()
 }
+
+const decisionsHead = `
+## Decisions
+
+What an operator decides about a drift. Each is one transaction under the key's
+lock, checked against what stands then, and is applied once; while something under
+the key is being processed it is refused. D is the payload that drifted. One that
+posts, replaces or cancels an invoice needs a second person, unless the partner's
+` + "`four_eyes`" + ` is ` + "`off`" + `. After row I1 there is no original: keep_original, process_as_new
+and reject_and_notify apply.
+
+| drift | decision | D | the current variant | later copies | taken |
+|---|---|---|---|---|---|
+`
 
 const outcomesHead = `# Outcomes: what every delivery does, and what it is told
 

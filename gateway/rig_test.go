@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/edi"
@@ -70,6 +71,7 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 	}
 	r := &rig{t: t, by: map[string]*partners.Partner{}, now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), conf: 1}
 	later := &journal.Batch{Pool: pool, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Also: gateway.LastDeliveries}
+	people := &accounts.Store{Pool: pool}
 	r.Gateway = &gateway.Gateway{
 		Pool: pool, Formats: []gateway.Format{edifactFormat()}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Sender: r.sender,
@@ -79,6 +81,14 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 		IsOurs:         func(_ string, p edi.Party) bool { return strings.HasPrefix(p.ID, "95200020000") },
 		ConfigRevision: func() int32 { return r.conf },
 		Numbers:        &journal.Numbers{Pool: pool}, Later: later,
+		Partner: func(id string) *partners.Partner { r.mu.Lock(); defer r.mu.Unlock(); return r.by[id] },
+		Audit: func(ctx context.Context, tx gateway.Execer, a gateway.Act) error {
+			detail, err := json.Marshal(a.Detail)
+			if err != nil {
+				return err
+			}
+			return people.Audit(ctx, tx, accounts.Entry{Who: a.By.Name, Role: accounts.Role(a.By.Role), Action: a.Action, Subject: a.Subject, Partner: a.Partner, Detail: detail})
+		},
 		Now:   func() time.Time { return r.now },
 		NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
@@ -118,7 +128,7 @@ func (r *rig) set(id string, address edi.Party, change func(*partners.Partner)) 
 	const day = 24 * time.Hour
 	p := partners.Partner{ID: id, Name: id, Active: true, Organisation: "nordhafen", Connected: r.now.AddDate(-3, 0, 0),
 		Identifiers: []partners.Identifier{{Qualifier: address.Qualifier, ID: address.ID}}, Types: []string{"INVOIC", "DESADV"},
-		Policy: partners.Policy{Acceptance: "interchange", OnDrift: "reject", OnDead: "hold", DriftAcknowledgement: "none", ReceiptAction: 7, Attempts: 5,
+		Policy: partners.Policy{Acceptance: "interchange", OnDrift: "reject", OnDead: "hold", DriftAcknowledgement: "none", FourEyes: "invoices", ReceiptAction: 7, Attempts: 5,
 			ControlReference: "unique", MessageReference: "unique", TransportID: "unique", Acknowledge: "response",
 			OnKnownDocument: map[string]string{"invoice": "hold", "despatch": "note"}},
 		Retention: partners.Retention{DedupWindow: 400 * day, RetryWindow: 30 * day, Payloads: 90 * day, Acknowledgements: 90 * day, Quarantine: 180 * day, Deliveries: 400 * day}}
@@ -219,4 +229,17 @@ func (r *rig) count(sql string, args ...any) int {
 // posted is the number of live documents.
 func (r *rig) posted() int {
 	return r.count(`select count(*) from document where state = 'live' and superseded_by is null and cancelled_by is null`)
+}
+
+// noAddress leaves a known partner's address as it is.
+var noAddress edi.Party
+
+// onlyKey is the only interchange key there is.
+func (r *rig) onlyKey() string {
+	r.t.Helper()
+	var id string
+	if err := r.Pool.QueryRow(context.Background(), `select message_id from inbox where kind = 2`).Scan(&id); err != nil {
+		r.t.Fatal(err)
+	}
+	return id
 }

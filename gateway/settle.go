@@ -27,6 +27,8 @@ func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, agai
 		switch {
 		case done[m.SHA256]:
 			m.Fate, taken[i] = dedup.Absorbed, false
+		case found[i] == dedup.DeadMsg && a.Replay:
+			m.Fate = dedup.DeadMsg
 		case found[i] == dedup.DeadMsg:
 			if attempts == nil {
 				attempts = k.Attempts()

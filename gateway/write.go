@@ -56,6 +56,9 @@ func (pl *plan) placePayload() {
 	if pl.tvariant != nil && pl.tvariant.State == dedup.Quarantined && pl.tvariant.DeliveryID == in.id {
 		keep, whole.ref.Month = true, journal.Held
 	}
+	if in.decided != nil { // kept already
+		keep, whole.ref = false, in.stored
+	}
 	if keep {
 		pl.payloads = append(pl.payloads, whole)
 		if pl.tvariant != nil && pl.tvariant.DeliveryID == in.id {

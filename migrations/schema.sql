@@ -302,7 +302,21 @@ CREATE TABLE public.drift_alert (
     opened_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     test boolean DEFAULT false NOT NULL,
-    detail jsonb DEFAULT '{}'::jsonb NOT NULL
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    assignee text DEFAULT ''::text NOT NULL,
+    proposed text DEFAULT ''::text NOT NULL,
+    proposed_digest bytea,
+    proposed_by text DEFAULT ''::text NOT NULL,
+    proposed_at timestamp with time zone,
+    proposed_reason text DEFAULT ''::text NOT NULL,
+    proposed_note text DEFAULT ''::text NOT NULL,
+    proposed_facts jsonb,
+    decision text DEFAULT ''::text NOT NULL,
+    decided_by text DEFAULT ''::text NOT NULL,
+    approved_by text DEFAULT ''::text NOT NULL,
+    decided_at timestamp with time zone,
+    decided_reason text DEFAULT ''::text NOT NULL,
+    decided_note text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE public.drift_copy (
@@ -624,6 +638,8 @@ CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, mess
 CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity, opened_at) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
 
 CREATE INDEX drift_alert_undecided ON public.drift_alert USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
+
+CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 
 CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0);
 

@@ -30,6 +30,13 @@ const (
 	DocumentSuperseded = "document.superseded"
 )
 
+// Notices tell a partner what no acknowledgement told him: that what he was told
+// positively, or asked to be told about, is not processed.
+const (
+	NoticeRefused   = "notice.refused"   // by a decision on a drift
+	NoticeDiscarded = "notice.discarded" // a dead message that was given up
+)
+
 // Event is a row to be written. Its id is the idempotency key of whoever reads it.
 type Event struct {
 	Partner string

@@ -54,6 +54,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"on_drift", d.oneOf(&s.OnDrift, "reject", "hold")},
 		field{"on_dead", d.oneOf(&s.OnDead, "hold", "refuse")},
 		field{"drift_acknowledgement", d.oneOf(&s.DriftAcknowledgement, "none", "reject")},
+		field{"four_eyes", d.oneOf(&s.FourEyes, "invoices", "off")},
 		field{"receipt_action", d.number(&s.ReceiptAction, 7, 8)},
 		field{"accepts_uci8", d.boolean(&s.AcceptsUCI8)},
 		field{"absorb", d.list(&s.Absorb, regexp.MustCompile(`^(formatting|envelope)$`), "formatting or envelope")},

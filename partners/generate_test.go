@@ -59,7 +59,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Identifiers": anyIdentifiers(t), ".SpeaksFor": some("other", "true", "007", "1e5"),
 		".Types":      append(some("INVOIC", "DESADV", "856", "NULL"), "810"),
 		".Acceptance": oneOf("interchange", "message"), ".OnDrift": oneOf("reject", "hold"), ".OnDead": oneOf("hold", "refuse"),
-		".DriftAcknowledgement": oneOf("none", "reject"), ".ReceiptAction": rapid.IntRange(7, 8).Draw(t, "action"),
+		".DriftAcknowledgement": oneOf("none", "reject"), ".FourEyes": oneOf("invoices", "off"), ".ReceiptAction": rapid.IntRange(7, 8).Draw(t, "action"),
 		".AcceptsUCI8": rapid.Bool().Draw(t, "uci8"), ".Absorb": some("formatting", "envelope"), ".Attempts": rapid.IntRange(1, 100).Draw(t, "attempts"),
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
 		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),

@@ -47,6 +47,7 @@ type Policy struct {
 	OnDrift                string            // "reject" or "hold"
 	OnDead                 string            // "hold" or "refuse"
 	DriftAcknowledgement   string            // "none" or "reject"
+	FourEyes               string            // "invoices" or "off": which decisions need a second person
 	ReceiptAction          edi.Action        // 7 or 8
 	AcceptsUCI8            bool              // accepts_uci8
 	Absorb                 []string          // drift classes: formatting, envelope

@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 			Identifiers: []partners.Identifier{{ID: "VARIED"}, {Qualifier: "14", ID: "0012345000013"}, {Qualifier: "ZZ", ID: "VARIED"}},
 			SpeaksFor:   []string{"small"},
 			Types:       []string{"810", "INVOIC"},
-			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject",
+			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject", FourEyes: "off",
 			ReceiptAction: 8, AcceptsUCI8: true, Absorb: []string{"envelope", "formatting"}, Attempts: 9,
 			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
 			KeyIncludesApplication: true,
@@ -135,7 +135,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:52 partner small",
+			"testdata/varied.yaml:53 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

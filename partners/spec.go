@@ -44,6 +44,7 @@ type PartnerSpec struct {
 	OnDrift                string        `yaml:"on_drift" json:"on_drift"`
 	OnDead                 string        `yaml:"on_dead" json:"on_dead"`
 	DriftAcknowledgement   string        `yaml:"drift_acknowledgement" json:"drift_acknowledgement"`
+	FourEyes               string        `yaml:"four_eyes" json:"four_eyes"`
 	ReceiptAction          int           `yaml:"receipt_action" json:"receipt_action"`
 	AcceptsUCI8            bool          `yaml:"accepts_uci8" json:"accepts_uci8"`
 	Absorb                 []string      `yaml:"absorb" json:"absorb"`
@@ -133,6 +134,7 @@ func Defaults() PartnerSpec {
 		OnDrift:              "reject",
 		OnDead:               "hold",
 		DriftAcknowledgement: "none",
+		FourEyes:             "invoices",
 		ReceiptAction:        int(edi.ActionAcknowledged),
 		Attempts:             5,
 		ControlReference:     "unique",
@@ -212,6 +214,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			OnDrift:                s.OnDrift,
 			OnDead:                 s.OnDead,
 			DriftAcknowledgement:   s.DriftAcknowledgement,
+			FourEyes:               s.FourEyes,
 			ReceiptAction:          edi.Action(s.ReceiptAction),
 			AcceptsUCI8:            s.AcceptsUCI8,
 			Absorb:                 s.Absorb,

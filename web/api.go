@@ -20,6 +20,7 @@ import (
 	"github.com/edigw/edigw/compare"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )
@@ -32,6 +33,7 @@ type API struct {
 	Alerts    dedup.Alerts
 	Journal   journal.Reader
 	Documents documents.Store
+	Gateway   *gateway.Gateway // decides drifts, replays and discards
 
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong.

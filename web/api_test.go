@@ -51,6 +51,11 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	if len(drift.Items) != 3 {
 		t.Fatalf("%d alerts, want one of each kind", len(drift.Items))
 	}
+	document1, transport, interchange := drift.Items[0].ID, drift.Items[1].ID, drift.Items[2].ID
+	proposal := r.ask(r.tokens[accounts.Operator], "POST", "/drift/"+interchange+"/decide", `{"decision":"replace","reason":"corrected"}`, "Content-Type", "application/json")
+	if proposal.status != 202 {
+		t.Fatalf("a decision that posts an invoice is not kept for a second person: %d %s", proposal.status, proposal.body)
+	}
 	var docs struct {
 		Items []struct {
 			ID string `json:"document_id"`
@@ -79,12 +84,27 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"GET", "/messages/acme/nothing", "", ""},
 		},
 		"GET /messages/{partner}/{message_id}/raw": {{"GET", "/messages/acme/" + url.PathEscape(keyOf1) + "/raw", "", ""}},
-		"GET /drift":                   {{"GET", "/drift", "", ""}, {"GET", "/drift?limit=1", "", ""}},
-		"GET /drift/{alert_id}":        {{"GET", "/drift/" + uuid.NewString(), "", ""}},
-		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
-		"GET /documents/{document_id}": {{"GET", "/documents/" + uuid.NewString(), "", ""}},
-		"GET /tokens":                  {{"GET", "/tokens", "", ""}},
-		"POST /tokens":                 {{"POST", "/tokens", "application/json", `{"person":"p","role":"viewer","label":"l","expires_at":"` + expires + `"}`}, {"POST", "/tokens", "application/json", `{"person":"p"}`}},
+		"GET /drift":                    {{"GET", "/drift", "", ""}, {"GET", "/drift?limit=1", "", ""}},
+		"GET /drift/{alert_id}":         {{"GET", "/drift/" + uuid.NewString(), "", ""}},
+		"POST /drift/{alert_id}/assign": {{"POST", "/drift/" + interchange + "/assign", "application/json", `{"person":"p. operator"}`}},
+		"POST /drift/{alert_id}/decide": {
+			{"POST", "/drift/" + transport + "/decide", "application/json", `{"decision":"reject","reason":"sent_by_mistake"}`},
+			{"POST", "/drift/" + transport + "/decide", "application/json", `{"decision":"reject","reason":"sent_by_mistake"}`},
+			{"POST", "/drift/" + document1 + "/decide", "application/json", `{"decision":"complete","reason":"corrected"}`},
+			{"POST", "/drift/" + document1 + "/decide", "application/json", `{"decision":"process_as_new","reason":"other","note":"both are right"}`},
+		},
+		"POST /drift/{alert_id}/approve": {
+			{"POST", "/drift/" + document1 + "/approve", "", ""},
+			{"POST", "/drift/" + interchange + "/approve", "", ""},
+		},
+		"POST /drift/{alert_id}/withdraw": {{"POST", "/drift/" + document1 + "/withdraw", "application/json", `{"note":"not sure"}`}},
+		"GET /deadletters":                {{"GET", "/deadletters", "", ""}},
+		"POST /deadletters/replay":        {{"POST", "/deadletters/replay", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}]}`}, {"POST", "/deadletters/replay", "application/json", `{"letters":[]}`}},
+		"POST /deadletters/discard":       {{"POST", "/deadletters/discard", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}],"reason":"our_fault","dry_run":true}`}},
+		"GET /documents":                  {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
+		"GET /documents/{document_id}":    {{"GET", "/documents/" + uuid.NewString(), "", ""}},
+		"GET /tokens":                     {{"GET", "/tokens", "", ""}},
+		"POST /tokens":                    {{"POST", "/tokens", "application/json", `{"person":"p","role":"viewer","label":"l","expires_at":"` + expires + `"}`}, {"POST", "/tokens", "application/json", `{"person":"p"}`}},
 	}
 	for _, d := range drift.Items {
 		calls["GET /drift/{alert_id}"] = append(calls["GET /drift/{alert_id}"], struct{ method, path, contentType, body string }{"GET", "/drift/" + d.ID, "", ""})
@@ -119,6 +139,13 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a decided drift", func(t *testing.T) {
+		a := r.ask(admin, "GET", "/drift/"+interchange, "")
+		checkAnswer(t, document, operations["GET /drift/{alert_id}"], "a decided drift", a)
+		if !strings.Contains(a.body, `"approved_by": "p. admin"`) || !strings.Contains(a.body, `"by": "p. operator"`) {
+			t.Errorf("who decided does not stand in it: %s", a.body)
+		}
+	})
 }
 
 // checkAnswer holds an answer against what the operation describes.

@@ -11,6 +11,7 @@ import (
 	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )
@@ -52,6 +53,8 @@ var Titles = map[string]string{
 	"too-large":             "The body is too large",
 	"invalid-configuration": "The configuration has faults",
 	"not-as-asked":          "It cannot be made as asked",
+	"not-decided":           "It was not done, and nothing was changed",
+	"busy":                  "The message is being worked on",
 	"no-longer-kept":        "Its retention has passed",
 	"unavailable":           "The database does not answer",
 	"failed":                "Something went wrong on our side",
@@ -60,12 +63,17 @@ var Titles = map[string]string{
 // asProblem says how an error is told. Whatever has no type of its own is ours.
 func asProblem(err error) *problem {
 	var told *problem
+	var no *gateway.Refusal
 	var faults partners.Faults
 	var tooLarge *http.MaxBytesError
 	var network net.Error
 	switch {
 	case errors.As(err, &told):
 		return told
+	case errors.As(err, &no):
+		return refused(no)
+	case errors.Is(err, gateway.ErrBusy):
+		return &problem{Status: http.StatusConflict, Type: "busy", Detail: "a copy of the message is being received, or another decision on it taken; try again"}
 	case errors.As(err, &faults):
 		p := &problem{Status: http.StatusUnprocessableEntity, Type: "invalid-configuration", Detail: "nothing was changed: " + faults.Error()}
 		for _, f := range faults {

@@ -93,8 +93,13 @@ func newRig(t *testing.T) *rig {
 		Sender: r.directory.BySender, MaySpeakFor: r.directory.MaySpeakFor, IsOurs: r.directory.IsOurs,
 		ConfigRevision: func() int32 { return int32(r.directory.Counter()) },
 		Numbers:        &journal.Numbers{Pool: r.pool}, Later: &journal.Batch{Pool: r.pool, Log: log, Also: gateway.LastDeliveries},
+		Partner: r.directory.Partner,
+		Audit: func(ctx context.Context, tx gateway.Execer, a gateway.Act) error {
+			return people.Audit(ctx, tx, accounts.Entry{Who: a.By.Name, Role: accounts.Role(a.By.Role), Action: a.Action, Subject: a.Subject, Partner: a.Partner})
+		},
 		Now: func() time.Time { return time.Now().UTC() }, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
+	r.api.Gateway = r.gateway
 	for _, role := range accounts.Roles {
 		plain, _, err := people.CreateToken(ctx, accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "p. " + string(role), Role: role, Label: "test"})
 		if err != nil {

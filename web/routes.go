@@ -34,6 +34,15 @@ var Routes = []Route{
 	{http.MethodGet, "/drift", accounts.Viewer, driftFilters, (*call).listDrift},
 	{http.MethodGet, "/drift/{alert_id}", accounts.Viewer, []Parameter{{"digest", Digest, nil}}, (*call).showDrift},
 
+	{http.MethodPost, "/drift/{alert_id}/assign", accounts.Operator, nil, (*call).assignDrift},
+	{http.MethodPost, "/drift/{alert_id}/decide", accounts.Operator, nil, (*call).decideDrift},
+	{http.MethodPost, "/drift/{alert_id}/approve", accounts.Approver, nil, (*call).approveDrift},
+	{http.MethodPost, "/drift/{alert_id}/withdraw", accounts.Operator, nil, (*call).withdrawDrift},
+
+	{http.MethodGet, "/deadletters", accounts.Viewer, deadLetterFilters, (*call).listDeadLetters},
+	{http.MethodPost, "/deadletters/replay", accounts.Operator, nil, (*call).replayDeadLetters},
+	{http.MethodPost, "/deadletters/discard", accounts.Operator, nil, (*call).discardDeadLetters},
+
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -72,4 +73,14 @@ func (s *administration) revokeToken(ctx context.Context, by accounts.Identity, 
 // record writes an audit line on its own.
 func (s *administration) record(ctx context.Context, e accounts.Entry) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.accounts.Audit(ctx, tx, e) })
+}
+
+// recordAct writes the audit line of a decision in its transaction.
+func (s *administration) recordAct(ctx context.Context, tx gateway.Execer, a gateway.Act) error {
+	detail, err := json.Marshal(a.Detail)
+	if err != nil {
+		return err
+	}
+	return s.accounts.Audit(ctx, tx, accounts.Entry{Who: a.By.Name, Role: accounts.Role(a.By.Role), Action: a.Action, Subject: a.Subject,
+		Partner: a.Partner, Detail: detail})
 }

@@ -15,6 +15,11 @@ import (
 type driftCommand struct {
 	List driftList `cmd:"" help:"Known ids that came with other content, the latest first."`
 	Show driftShow `cmd:"" help:"One drift, with the comparison by segment."`
+
+	Assign   driftAssign   `cmd:"" help:"Take a drift in review, or give it to somebody."`
+	Decide   driftDecide   `cmd:"" help:"Decide what becomes of a drift; what moves an invoice waits for a second person."`
+	Approve  driftApprove  `cmd:"" help:"Apply a decision that another person proposed."`
+	Withdraw driftWithdraw `cmd:"" help:"Drop a decision that waits for approval."`
 }
 
 type driftList struct {
@@ -43,6 +48,33 @@ type driftAlert struct {
 	Reason     string    `json:"reason"`
 	Receptions int       `json:"receptions"`
 	Opened     time.Time `json:"opened_at"`
+	Assignee   string    `json:"assignee"`
+	Proposed   *decision `json:"proposed"`
+	Decided    *decision `json:"decided"`
+}
+
+// decision is one that waits, or the last that was applied.
+type decision struct {
+	Decision   string `json:"decision"`
+	By         string `json:"by"`
+	ApprovedBy string `json:"approved_by"`
+	Reason     string `json:"reason"`
+	Note       string `json:"note"`
+}
+
+func (d *decision) text() string {
+	if d == nil {
+		return ""
+	}
+	text := d.Decision + " by " + d.By
+	if d.ApprovedBy != "" {
+		text += ", approved by " + d.ApprovedBy
+	}
+	text += " (" + d.Reason + ")"
+	if d.Note != "" {
+		text += ": " + d.Note
+	}
+	return text
 }
 
 var driftTitles = []string{"OPENED", "ALERT", "PARTNER", "SEVERITY", "CLASS", "STATE", "COPIES", "WHAT CHANGED", "MESSAGE ID"}
@@ -95,7 +127,8 @@ func (d *driftDetail) table(a *app, color bool) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range []struct{ title, text string }{{"proposal", d.Proposal}, {"closed", d.Reason}, {"note", d.Note}} {
+	for _, line := range []struct{ title, text string }{{"assigned to", d.Assignee}, {"setting to consider", d.Proposal},
+		{"waits for approval", d.Proposed.text()}, {"decided", d.Decided.text()}, {"closed", d.Reason}, {"note", d.Note}} {
 		if line.text == "" {
 			continue
 		}

@@ -27,6 +27,8 @@ type grammar struct {
 	Partners  partnersCommand  `cmd:"" help:"Who may send."`
 	Messages  messagesCommand  `cmd:"" help:"What came in, and its outcome."`
 	Drift     driftCommand     `cmd:"" help:"Known ids that came with other content."`
+
+	Deadletters deadlettersCommand `cmd:"" help:"Messages that our processing failed on."`
 	Documents documentsCommand `cmd:"" help:"Invoices and despatch advices."`
 	Tokens    tokensCommand    `cmd:"" help:"Tokens for the API."`
 

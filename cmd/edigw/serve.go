@@ -115,7 +115,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	g := &gateway.Gateway{
 		Pool: pool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
-		Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, NewID: clock.NewID,
+		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
 		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
@@ -124,7 +124,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	}
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
-		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool},
+		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Gateway: g,
 		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}

@@ -1,0 +1,289 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
+)
+
+// Letter names a payload under a key: what is replayed, judged again or given up.
+type Letter struct {
+	Partner   string
+	MessageID string
+	Digest    []byte // nil: the current one
+}
+
+// Replayed is what came of a letter, or with Dry would.
+type Replayed struct {
+	Partner   string `json:"partner"`
+	MessageID string `json:"message_id"`
+	SHA256    string `json:"payload_sha256"`
+	Verdict   string `json:"verdict,omitempty"` // retry or re-evaluation
+	State     string `json:"state"`
+	Posted    int    `json:"posted"` // this time
+	Held      int    `json:"held"`   // as it stands then
+	Refused   int    `json:"refused"`
+	Dead      int    `json:"dead"`
+	Discarded int    `json:"discarded"`
+	Notices   int    `json:"notices"`
+	Dry       bool   `json:"dry_run,omitempty"`
+}
+
+// Replay runs the dead messages of a payload again, and with them the refused
+// ones that were judged under older settings: row I4 without the limit of
+// attempts, which it does not count. A *Refusal says why it was not; dry tells
+// what would come of it and changes nothing.
+func (g *Gateway) Replay(ctx context.Context, l Letter, by Person, dry bool) (*Replayed, error) {
+	x := &letter{g: g, l: l, by: by, dry: dry}
+	return x.run(ctx, true, x.replay)
+}
+
+// Discard gives the dead messages of a payload up: refused by us, never posted
+// from it again. Where the partner was told positively a notice says so; copies
+// go on getting the stored answer.
+func (g *Gateway) Discard(ctx context.Context, l Letter, reason, note string, by Person, dry bool) (*Replayed, error) {
+	if err := checkReason(reason, note); err != nil {
+		return nil, err
+	}
+	x := &letter{g: g, l: l, by: by, dry: dry, reason: reason, note: note}
+	return x.run(ctx, false, x.discard)
+}
+
+// letter is a payload on its way through a replay.
+type letter struct {
+	g            *Gateway
+	l            Letter
+	by           Person
+	dry          bool
+	reason, note string
+
+	owner *partners.Partner
+	in    *intake
+	key   *dedup.Key
+	v     *dedup.Variant
+	out   Replayed
+}
+
+func (x *letter) ref() dedup.Ref { return dedup.Ref{Partner: x.l.Partner, ID: x.l.MessageID} }
+
+// run does the work under the key's lock, from the start where it was not left
+// alone.
+func (x *letter) run(ctx context.Context, judged bool, work func(context.Context, *session) error) (*Replayed, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decisionPatience)
+	defer cancel()
+	defer func() { x.in.close() }()
+	if x.owner = x.g.Partner(x.l.Partner); x.owner == nil {
+		return nil, refusal(NoLongerKept, "partner %s is not configured", x.l.Partner)
+	}
+	for range startsAgain {
+		err := x.once(ctx, judged, work)
+		if errors.Is(err, errStartAgain) {
+			continue
+		}
+		if err != nil {
+			return nil, x.g.wrote(err)
+		}
+		return &x.out, nil
+	}
+	return nil, errUnsettled
+}
+
+func (x *letter) once(ctx context.Context, judged bool, work func(context.Context, *session) error) error {
+	keys, err := dedup.Load(ctx, x.g.Pool, []dedup.Ref{x.ref()})
+	if err != nil {
+		return err
+	}
+	if err := x.find(keys[x.ref()]); err != nil {
+		return err
+	}
+	if x.in == nil || x.in.SHA256 != x.v.SHA256 {
+		x.in.close()
+		if x.in, err = x.g.intakeOf(ctx, x.key, x.v, x.owner, judged); err != nil {
+			return err
+		}
+		x.in.parts[0].arrival.Replay = true
+	}
+	s, err := x.g.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := x.g.lock(ctx, s, x.in, []dedup.Ref{x.ref()}); err != nil {
+		return err
+	}
+	if err := x.find(x.in.keys[x.ref()]); err != nil {
+		return err
+	}
+	if x.in.SHA256 != x.v.SHA256 {
+		return errStartAgain
+	}
+	if pending(x.key) {
+		return refusal(StillPending, "a message under the key is still being processed")
+	}
+	x.key.Quietly()
+	return work(ctx, s)
+}
+
+// find picks the payload under its key.
+func (x *letter) find(k *dedup.Key) error {
+	if k == nil || k.Kind != dedup.Interchange {
+		return refusal(NoLongerKept, "there is no message %s of %s", x.l.MessageID, x.l.Partner)
+	}
+	x.key, x.v = k, k.Current()
+	if x.l.Digest != nil {
+		if len(x.l.Digest) != 32 {
+			return refusal(WhichPayload, "a digest has 32 bytes")
+		}
+		if x.v = k.Find([32]byte(x.l.Digest)); x.v == nil {
+			return refusal(WhichPayload, "there is no payload %x under the key", x.l.Digest)
+		}
+	}
+	return nil
+}
+
+func (x *letter) replay(ctx context.Context, s *session) error {
+	p := x.in.parts[0]
+	pl := &plan{in: x.in}
+	r := &result{p: p, key: x.key, variant: x.v, row: Judge(&p.arrival, x.key)}
+	if r.row.Effect != Redo {
+		return x.notAgain()
+	}
+	if len(p.judged) != len(x.v.Messages) {
+		return refusal(NoLongerFits, "the interchange is read as %d messages now, as %d before", len(p.judged), len(x.v.Messages))
+	}
+	r.verdict = r.row.VerdictOf(&p.arrival, x.key)
+	pl.results = []*result{r}
+	x.g.decideWork(pl, r)
+	if err := x.g.guard(ctx, s, pl); err != nil {
+		return err
+	}
+	x.tell(r)
+	if x.dry {
+		return nil
+	}
+	x.keepPayload(s, p)
+	if err := x.g.item(pl, 0, r); err != nil {
+		return err
+	}
+	var acks []*journal.Acknowledgement
+	if r.ack.ID != uuid.Nil {
+		acks = append(acks, &journal.Acknowledgement{Partner: x.key.Partner, ID: r.ack.ID, Month: r.ack.Month, Answer: r.item.JSON})
+	}
+	err := x.g.writeUnder(ctx, s, pl, x.key, acks)
+	if err == nil {
+		pl.writeAlerts(s)
+		err = x.close(ctx, s, x.g.events(pl), "message.replayed")
+	}
+	if err == nil {
+		err = s.commit(ctx)
+	}
+	if err != nil {
+		return x.g.blame(ctx, x.in, pl, s.failed(err))
+	}
+	return nil
+}
+
+// notAgain says why there is nothing to run again.
+func (x *letter) notAgain() error {
+	switch {
+	case !unfinished(x.v):
+		return refusal(NothingToDo, "the payload is %s: nothing of it is dead or refused under older settings", x.v.State)
+	case x.v.Epoch != x.key.Epoch || !fitsStanding(x.key, len(x.v.Messages), digestsOf(x.v)):
+		return refusal(NoLongerFits, "other content stands under the key since; what stands is not in this payload byte for byte")
+	}
+	return refusal(NothingToDo, "nothing is dead, and what was refused was judged under the settings that hold now")
+}
+
+// keepPayload keeps the bytes of what is held or dead from being purged: a copy of
+// their own, since others may be told of the first by the month it goes in.
+func (x *letter) keepPayload(s *session, p *part) {
+	if !retained(&result{variant: x.v}) || x.v.Payload.Month.Equal(journal.Held) {
+		return
+	}
+	body, ok := p.payload.InMemory()
+	if !ok {
+		return // intakeOf reads into memory
+	}
+	at := dedup.Stored{ID: x.g.NewID(), Month: journal.Held}
+	journal.QueuePayload(s.batch, x.key.Partner, at.ID, at.Month, body)
+	x.v.Offset = 0
+	place(x.key, x.v, at)
+}
+
+func (x *letter) discard(ctx context.Context, s *session) error {
+	dead, _ := x.v.Dead()
+	if dead == 0 || x.v.State == dedup.Superseded {
+		return refusal(NothingToDo, "nothing of the payload is dead")
+	}
+	for i := range x.v.Messages {
+		if m := &x.v.Messages[i]; m.Fate.IsDead() {
+			*m = dedup.MessageState{SHA256: m.SHA256, Fate: dedup.Discarded}
+		}
+	}
+	x.v.State = dedup.StateOf(x.v.Messages, dedup.Rejected)
+	x.key.Touch(x.v)
+	x.tell(&result{variant: x.v})
+	x.out.Discarded = dead
+	var events []outbox.Event
+	if Answer(x.v.Answer).positive() {
+		x.out.Notices = 1
+		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": dead, "reason": x.reason, "told_positively": true}
+		if x.note != "" {
+			data["note"] = x.note
+		}
+		events = append(events, outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads),
+			Kind: outbox.KindNotice, Type: outbox.NoticeDiscarded, Subject: x.key.Partner + "/" + x.key.ID, Data: data})
+	}
+	if x.dry {
+		return nil
+	}
+	pl := &plan{in: x.in}
+	if err := x.g.writeUnder(ctx, s, pl, x.key, nil); err != nil {
+		return err
+	}
+	if err := x.close(ctx, s, events, "message.discarded"); err != nil {
+		return err
+	}
+	return s.commit(ctx)
+}
+
+// tell counts how the payload stands.
+func (x *letter) tell(r *result) {
+	x.out = Replayed{Partner: x.key.Partner, MessageID: x.key.ID, SHA256: hexOf(x.v.SHA256), Verdict: string(r.verdict), State: x.v.State.String(),
+		Posted: len(r.posts), Dry: x.dry}
+	for i := range x.v.Messages {
+		switch f := x.v.Messages[i].Fate; {
+		case f == dedup.Held:
+			x.out.Held++
+		case f.IsDead():
+			x.out.Dead++
+		case f == dedup.RefusedMsg || f == dedup.WithOthers:
+			x.out.Refused++
+		case f == dedup.Discarded:
+			x.out.Discarded++
+		}
+	}
+}
+
+// close writes what is told of it and the audit line.
+func (x *letter) close(ctx context.Context, s *session, events []outbox.Event, action string) error {
+	if err := outbox.QueueEvents(s.batch, events); err != nil {
+		return err
+	}
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("write %s: %w", action, err)
+	}
+	detail := map[string]any{"payload_sha256": x.out.SHA256, "state": x.out.State, "posted": x.out.Posted, "dead": x.out.Dead, "at": x.in.now.UTC().Format(time.RFC3339)}
+	if x.reason != "" {
+		detail["reason"], detail["note"], detail["discarded"] = x.reason, x.note, x.out.Discarded
+	}
+	return x.g.audit(ctx, s, Act{By: x.by, Action: action, Subject: x.key.ID, Partner: x.key.Partner, Detail: detail})
+}
