@@ -23,14 +23,14 @@ type grammar struct {
 	Inspect inspectCommand `cmd:"" help:"Read an interchange and say what is in it and what is wrong with it. Needs no server."`
 	Diff    diffCommand    `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
 
-	Ingest    ingestCommand    `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
-	Partners  partnersCommand  `cmd:"" help:"Who may send."`
-	Messages  messagesCommand  `cmd:"" help:"What came in, and its outcome."`
-	Drift     driftCommand     `cmd:"" help:"Known ids that came with other content."`
+	Ingest   ingestCommand   `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
+	Partners partnersCommand `cmd:"" help:"Who may send."`
+	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
+	Drift    driftCommand    `cmd:"" help:"Known ids that came with other content."`
 
 	Deadletters deadlettersCommand `cmd:"" help:"Messages that our processing failed on."`
-	Documents documentsCommand `cmd:"" help:"Invoices and despatch advices."`
-	Tokens    tokensCommand    `cmd:"" help:"Tokens for the API."`
+	Documents   documentsCommand   `cmd:"" help:"Invoices and despatch advices."`
+	Tokens      tokensCommand      `cmd:"" help:"Tokens for the API."`
 
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything the gateway needs, and say what to do."`
