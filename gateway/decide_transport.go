@@ -200,10 +200,12 @@ func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 	return closed, nil
 }
 
-// foundCopy is a drift with the same content, and whose it is.
+// foundCopy is a drift with the same content, whose it is, and whether a document
+// of this delivery was found to be a possible copy.
 type foundCopy struct {
 	dedup.Copy
 	partner string
+	told    bool
 }
 
 // alertOf is the alert a delivery opened or joined, for its journal row.

@@ -234,10 +234,12 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, i)),
 			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
-	for _, c := range pl.in.copies {
+	for n := range pl.in.copies {
+		c := &pl.in.copies[n]
 		for _, x := range r.posts {
 			i := int(x)
 			if p.copyOf(i) == c.Content && c.Kind != dedup.KindTransport && c.MessageID != r.key.ID {
+				c.told = true
 				add(&edi.Error{Code: "possible_copy", Severity: edi.SeverityWarning,
 					Text:     fmt.Sprintf("Document %s says the same as one that came with other content under a known id.", numberOf(p, i)),
 					Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})

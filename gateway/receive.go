@@ -124,7 +124,7 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	}
 	in.copies = nil
 	for partner, contents := range pl.copyContents() {
-		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { in.copies = append(in.copies, foundCopy{c, partner}) })
+		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { in.copies = append(in.copies, foundCopy{Copy: c, partner: partner}) })
 	}
 	if len(in.knownRefs()) == 0 {
 		if err := pl.orderGuards(); err != nil {

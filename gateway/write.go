@@ -244,7 +244,7 @@ func (pl *plan) writeAlerts(s *session) {
 		dedup.QueueAlertClose(s.batch, pl.in.Partner.ID, c.Alert, "resolved", "its interchange was processed with delivery "+pl.in.id.String())
 	}
 	for _, c := range pl.in.copies {
-		if c.Kind != dedup.KindTransport {
+		if c.told {
 			dedup.QueueCopySeen(s.batch, c.partner, c.Alert, pl.in.messageID())
 		}
 	}
