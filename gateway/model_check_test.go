@@ -30,6 +30,7 @@ type toldItem struct {
 	Answer, Verdict, Outcome, Problem, Key string
 	Alert                                  bool
 	Documents                              []string
+	Copies                                 int    // findings possible_copy
 	CONTRL                                 string // 0083 of UCI
 	Bytes                                  string // of a stored answer
 }
@@ -66,7 +67,7 @@ func (w *world) tellsItem(e *expectation, r *wanted) toldItem {
 		return x
 	}
 	how := r.answer.Told()
-	x.Verdict, x.Outcome, x.Problem, x.Alert = string(r.verdict), how.Word, how.Problem, r.alert != nil
+	x.Verdict, x.Outcome, x.Problem, x.Alert, x.Copies = string(r.verdict), how.Word, how.Problem, r.alert != nil, r.copies
 	switch {
 	case r.key != nil:
 		x.Key = r.key.id
@@ -125,6 +126,11 @@ func heard(t *rapid.T, r *gateway.Receipt, e *expectation) told {
 		}
 		for _, d := range j.Documents {
 			i.Documents = append(i.Documents, d.State)
+		}
+		for _, f := range j.Findings {
+			if f.Code == "possible_copy" {
+				i.Copies++
+			}
 		}
 		if j.Acknowledgement != nil {
 			for s := range strings.SplitSeq(j.Acknowledgement.Content, "'") {
@@ -273,7 +279,7 @@ func (w *world) counts() counts {
 		}
 	}
 	for _, a := range w.alerts {
-		c.Alerts = append(c.Alerts, alertLine(a.kind, a.key, a.state, a.receptions, len(a.digests), a.documents, a.purged))
+		c.Alerts = append(c.Alerts, alertLine(a.kind, a.key, a.state, a.receptions, len(a.digests), a.documents, a.copies, a.purged))
 	}
 	for typ, n := range w.events {
 		c.Events = append(c.Events, fmt.Sprint(typ, " ", n))
@@ -302,8 +308,8 @@ func documentLine(document, message, key string, epoch int, superseded, cancelle
 	return s
 }
 
-func alertLine(kind, key, state string, receptions, digests, documents int, purged bool) string {
-	return fmt.Sprintf("%s %s %s: %d receptions, %d digests, %d documents, original purged %v", kind, key, state, receptions, digests, documents, purged)
+func alertLine(kind, key, state string, receptions, digests, documents, copies int, purged bool) string {
+	return fmt.Sprintf("%s %s %s: %d receptions, %d digests, %d documents, %d copies, original purged %v", kind, key, state, receptions, digests, documents, copies, purged)
 }
 
 // stored reads what the database holds of the partner, in one round trip. The
@@ -325,7 +331,7 @@ func (w *world) stored(ctx context.Context, r *rig, partner string, all bool) (m
 		})
 	}
 	var s1, s2, s3 string
-	var n1, n2, n3 int
+	var n1, n2, n3, n4 int
 	var b1, b2 bool
 	var digest []byte
 	each(`select class || ' ' || number, message_sha256, message_id, epoch, superseded_by is not null, cancelled_by is not null
@@ -333,8 +339,9 @@ func (w *world) stored(ctx context.Context, r *rig, partner string, all bool) (m
 		[]any{&s1, &digest, &s2, &n1, &b1, &b2}, func() {
 			c.Documents = append(c.Documents, documentLine(s1, w.name([32]byte(digest)), s2, n1, b1, b2))
 		})
-	each(`select kind, message_id, state, receptions, cardinality(digests), cardinality(documents), class = 'original_purged' from drift_alert where partner_id = $1`,
-		[]any{&s1, &s2, &s3, &n1, &n2, &n3, &b1}, func() { c.Alerts = append(c.Alerts, alertLine(s1, s2, s3, n1, n2, n3, b1)) })
+	each(`select kind, message_id, state, receptions, cardinality(digests), cardinality(documents),
+			coalesce(jsonb_array_length(detail->'possible_copies'), 0), class = 'original_purged' from drift_alert where partner_id = $1`,
+		[]any{&s1, &s2, &s3, &n1, &n2, &n3, &n4, &b1}, func() { c.Alerts = append(c.Alerts, alertLine(s1, s2, s3, n1, n2, n3, n4, b1)) })
 	each(`select count(*), coalesce(sum(length(contents) / 32), 0), coalesce(sum(case when exists (
 			select from unnest(document_ids) as i (id) where not exists (select from document d where d.partner_id = g.partner_id and d.document_id = i.id)) then 1 else 0 end), 0)
 		from document_key g where partner_id = $1`, []any{&c.Guards, &c.Contents, &c.Orphans}, func() {})

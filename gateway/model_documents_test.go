@@ -1,6 +1,9 @@
 package gateway_test
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // modelDocument is a row of the document table.
 type modelDocument struct {
@@ -106,4 +109,36 @@ func (w *world) drift(kind, key string, d [32]byte, purged bool) *modelAlert {
 		}
 	}
 	return w.open(&modelAlert{kind: kind, key: key, state: "open", digests: [][32]byte{d}, purged: purged})
+}
+
+// keepDrifted notes what the sound documents of a drift say.
+func (w *world) keepDrifted(s *sending, a *modelAlert) {
+	c := *s
+	c.miscounted = false // of each message alone
+	found, _ := w.judge(&c)
+	for i, f := range found {
+		d := driftedDocument{s.messages[i].saysUnnumbered(), a}
+		if f == posted && !slices.Contains(w.drifted, d) {
+			w.drifted = append(w.drifted, d)
+		}
+	}
+}
+
+// possibleCopies finds documents posted now that say, but for their number, what
+// a drift under another key said before: the finding stands on both.
+func (w *world) possibleCopies(items []*wanted, before []driftedDocument) {
+	for _, d := range before {
+		found := false
+		for _, r := range items {
+			for _, i := range r.posts {
+				if r.sent.messages[i].saysUnnumbered() == d.says && r.key.id != d.alert.key {
+					r.copies++
+					found = true
+				}
+			}
+		}
+		if found {
+			d.alert.copies++
+		}
+	}
 }

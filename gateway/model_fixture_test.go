@@ -140,8 +140,13 @@ func (m *machine) decide(t *rapid.T) {
 	var over []int // superseded
 	for i, x := range k.variants {
 		if decision == "replace" && (x.state == "accepted" || x.state == "partly") || (decision == "replace" || decision == "complete") && x == k.current {
-			x.state = "superseded"
+			x.state, x.byHand = "superseded", true
 			over = append(over, i)
+			for j := range x.messages {
+				if isDead(x.messages[j].fate) {
+					x.messages[j].fate = discarded
+				}
+			}
 		}
 	}
 	v.decided, v.byHand = true, true
@@ -164,6 +169,11 @@ func (m *machine) decide(t *rapid.T) {
 		w := k.Variants[n]
 		for _, i := range over {
 			k.Variants[i].State = dedup.Superseded
+			for j := range k.Variants[i].Messages {
+				if m := &k.Variants[i].Messages[j]; m.Fate.IsDead() {
+					m.Fate = dedup.Discarded
+				}
+			}
 		}
 		if decision == "keep_original" {
 			w.State = dedup.Refused

@@ -21,6 +21,7 @@ type wanted struct {
 	posts   []int
 	held    []int
 	further []int // posted beside a known document of other content
+	copies  int   // findings possible_copy
 }
 
 // keyOf gives the key of s: the one of an earlier setting, if it stands there.
@@ -169,6 +170,7 @@ func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 		v := w.variant(r, id)
 		v.state, v.byI1 = "quarantined", r.row == "I1"
 		v.alert = w.drift("interchange", id, v.sha, purged)
+		w.keepDrifted(s, v.alert)
 		r.alert = v.alert
 		w.acknowledge(r, w.toldDrift())
 	}

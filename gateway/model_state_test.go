@@ -20,6 +20,7 @@ type world struct {
 	ids      map[string]*modelID
 	guards   map[string]*modelGuard
 	alerts   []*modelAlert
+	drifted  []driftedDocument
 	events   map[string]int // by type
 	journal  int            // rows
 	revision [2]int32       // of the partner's configuration and of the gateway's rules
@@ -134,6 +135,13 @@ type modelAlert struct {
 	receptions       int
 	documents        int
 	purged           bool // class original_purged
+	copies           int  // documents that said the same under another number since
+}
+
+// driftedDocument is what a document of a drift says, its number aside.
+type driftedDocument struct {
+	says  string
+	alert *modelAlert
 }
 
 func (k *modelKey) find(d [32]byte) *modelVariant {
@@ -221,9 +229,6 @@ func (k *modelKey) holds() (h int16) {
 	for _, v := range k.variants {
 		if v.state == "quarantined" {
 			h |= 1
-		}
-		if v.state == "superseded" {
-			continue
 		}
 		for _, m := range v.messages {
 			switch {

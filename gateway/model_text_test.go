@@ -120,12 +120,14 @@ func (d draft) class() string {
 	return "invoice"
 }
 
-func (d draft) says() string {
+func (d draft) says() string { return d.number + " " + d.saysUnnumbered() }
+
+func (d draft) saysUnnumbered() string {
 	f := d.function
 	if f == "9" {
 		f = ""
 	}
-	return d.kind + d.number + "/" + d.amount + "/" + f
+	return d.kind + "/" + d.amount + "/" + f
 }
 
 // String is the short form in which a trace shows a message.

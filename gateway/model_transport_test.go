@@ -45,9 +45,11 @@ func (w *world) deliver(id string, parts []*sending) *expectation {
 	case e.rule == "T6" && w.transportID != "unreliable":
 		return w.transportDrift(e, t, d, parts)
 	}
+	drifted := slices.Clone(w.drifted)
 	for n, s := range parts {
 		e.items = append(e.items, w.part(s, before, n))
 	}
+	w.possibleCopies(e.items, drifted)
 	w.journal += len(parts)
 	e.answer = overall(e.items)
 	w.closeDrifts(e.items)
