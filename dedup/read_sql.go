@@ -72,12 +72,38 @@ func QueueReadFor(b *pgx.Batch, refs []Ref, digests [][32]byte, keys map[Ref]*Ke
 	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
 }
 
-func queueKeys(b *pgx.Batch, partners, ids []string, keys map[Ref]*Key, partly bool) {
-	b.Queue(`
-		select i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on, i.hold & 1 <> 0,
+// fewKeys are asked for one by one: the plan of a statement about one key is kept,
+// while one that joins a list is planned anew each time, which costs more than it
+// does.
+const fewKeys = 8
+
+// QueueKeys reads the keys that exist among refs, each with its first variant
+// alone, which stands in its row: all there is of a key nobody knows, and all that
+// the repeat of a first variant needs.
+func QueueKeys(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
+	if len(refs) > fewKeys {
+		partners, ids := split(refs)
+		queueKeys(b, partners, ids, keys, true)
+		return
+	}
+	for _, r := range refs {
+		b.Queue(`
+			select `+keyColumns+`
+			from inbox i
+			where i.partner_id = $1 and i.message_id = $2`, r.Partner, r.ID,
+		).Query(func(rows pgx.Rows) error { return scanKeys(rows, keys, true) })
+	}
+}
+
+// keyColumns are those of key i that scanKeys reads.
+const keyColumns = `i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on, i.hold & 1 <> 0,
 			array_to_string(i.carried, e'\n'),
 			i.payload_sha256, i.content_sha256, i.content_version, i.state, i.variant_epoch, i.via, i.answer, i.messages,
-			i.delivery_id, i.payload_id, i.payload_month, i.payload_offset, i.payload_length, i.ack_id, i.ack_month, i.alert_id
+			i.delivery_id, i.payload_id, i.payload_month, i.payload_offset, i.payload_length, i.ack_id, i.ack_month, i.alert_id`
+
+func queueKeys(b *pgx.Batch, partners, ids []string, keys map[Ref]*Key, partly bool) {
+	b.Queue(`
+		select `+keyColumns+`
 		from inbox i join unnest($1::text[], $2::text[]) as k (partner_id, message_id)
 			on i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"`, partners, ids,
 	).Query(func(rows pgx.Rows) error { return scanKeys(rows, keys, partly) })
