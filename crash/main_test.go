@@ -28,6 +28,11 @@ var ran, failed atomic.Int64
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// The tests wait more than they work.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		fmt.Println(err)
+		os.Exit(2)
+	}
 	code := m.Run()
 	fmt.Printf("%d runs, %d ok, %d failed\n", ran.Load(), ran.Load()-failed.Load(), failed.Load())
 	if dir := builtIn.Load(); dir != nil {
