@@ -61,7 +61,10 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	defer stop()
 	b.result.clients = b.clients
-	next := int64(1)
+	next, err := b.warm(ctx)
+	if err != nil {
+		return err
+	}
 	for round := range b.rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, b.rounds)
 		if err := b.round(ctx, &next); err != nil {
@@ -70,6 +73,17 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	b.result.print(os.Stdout)
 	return nil
+}
+
+// warm opens the gateway's connections and has its statements planned. It gives the
+// next interchange that nobody has sent.
+func (b *bench) warm(ctx context.Context) (next int64, err error) {
+	const messages = 2000
+	_, err = b.measure(ctx, load{Address: b.gateway.Address, Clients: limitClients, Seconds: 60, Most: messages, From: 1, Status: 201})
+	if err != nil {
+		return 0, fmt.Errorf("warm up: %w", err)
+	}
+	return 1 + messages, nil
 }
 
 // round measures everything once: the limit before, between and after the rates
