@@ -78,6 +78,9 @@ type Gateway struct {
 	// Retained is the size up to which a delivery's documents are kept in memory
 	// between prepare and write; larger ones are read a second time. 0 is 4 MiB.
 	Retained int64
+	// Recent bounds the bytes of answers to what was accepted lately that are kept
+	// in memory, for its repeats. 0 keeps none.
+	Recent int64
 	// SpoolDir is the folder for what those need beside memory, in files without a
 	// name; "" is the system's for temporary files.
 	SpoolDir string
@@ -89,6 +92,7 @@ type Gateway struct {
 	Rules int32 // 0 is RulesVersion
 
 	flight  flight
+	recent  recent
 	group   group
 	failing failing
 }

@@ -29,6 +29,7 @@ type intake struct {
 	unkeyed        dedup.Revision     // what parts without a key are judged under
 	overQuarantine bool               // nothing more of the partner that is refused without a key is kept today
 	looked         map[dedup.Ref]bool // keys that were looked for
+	written        []*journal.Acknowledgement
 
 	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
 	alerts map[dedup.Ref][]*dedup.Alert

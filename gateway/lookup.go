@@ -195,46 +195,60 @@ func (in *intake) ackRefs() []journal.AckRef {
 // (row I2), the only row that may be decided on an unlocked read: what is
 // accepted stays so. nil if it is not that.
 func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
+	if len(in.alsoLock) > 0 || !in.accepted() {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
 	defer cancel()
-	var t *dedup.Variant
+	var err error
+	if in.acks, err = journal.ReadAcknowledgements(ctx, g.Pool, in.ackRefs()); err != nil {
+		return nil, err
+	}
+	r, err := g.repeat(in)
+	if r != nil {
+		g.remember(in)
+	}
+	return r, err
+}
+
+// accepted reports whether rows T3 and I2 answer the whole delivery.
+func (in *intake) accepted() bool {
 	if in.key.ID != "" {
 		k := in.keys[in.key]
 		if k == nil {
-			return nil, nil
+			return false
 		}
-		if t = k.Find(in.SHA256); t == nil || t.State != dedup.Accepted {
-			return nil, nil
+		if t := k.Find(in.SHA256); t == nil || t.State != dedup.Accepted {
+			return false
 		}
 	}
 	for _, p := range in.parts {
 		k := in.keys[p.key]
-		if p.key.ID == "" || k == nil || len(in.alsoLock) > 0 {
-			return nil, nil
+		if p.key.ID == "" || k == nil {
+			return false
 		}
 		if row := Judge(&p.arrival, k); row.Name != "I2" || Answer(k.Find(p.ic.PayloadSHA256).Answer) == ToldTryAgain {
-			return nil, nil
+			return false
 		}
 	}
-	if len(in.parts) == 0 {
-		return nil, nil
-	}
-	acks, err := journal.ReadAcknowledgements(ctx, g.Pool, in.ackRefs())
-	if err != nil {
-		return nil, err
-	}
-	in.acks = acks
+	return len(in.parts) > 0
+}
+
+// repeat gives the stored answers of an accepted delivery again; nil if the
+// transport id's receipt was made of others.
+func (g *Gateway) repeat(in *intake) (*Receipt, error) {
 	pl := &plan{in: in}
-	if t != nil {
-		pl.tkey, pl.tvariant, pl.transport = in.keys[in.key], t, &Transports[3]
+	if in.key.ID != "" {
+		pl.tkey = in.keys[in.key]
+		pl.tvariant, pl.transport = pl.tkey.Find(in.SHA256), &Transports[3]
 	}
 	for _, p := range in.parts {
 		k := in.keys[p.key]
 		v := k.Find(p.ic.PayloadSHA256)
 		pl.results = append(pl.results, &result{p: p, row: Judge(&p.arrival, k), verdict: Duplicate, key: k, variant: v, answer: Answer(v.Answer), stored: true})
 	}
-	if t != nil {
-		pl.kept = in.keptParts(t)
+	if pl.tvariant != nil {
+		pl.kept = in.keptParts(pl.tvariant)
 		if pl.fromStore = pl.sameAnswers(); !pl.fromStore {
 			return nil, nil
 		}

@@ -37,6 +37,9 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		return nil, ErrBusy
 	}
 	defer leave()
+	if r, err := g.remembered(in); r != nil || err != nil {
+		return r, err
+	}
 
 	for range startsAgain {
 		if err := g.lookUp(ctx, in); err != nil {
@@ -52,6 +55,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		_ = g.wrote(err) // told below
 		switch {
 		case err == nil:
+			g.remember(in)
 			return r, nil
 		case errors.Is(err, errStartAgain):
 			continue

@@ -266,6 +266,7 @@ func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error)
 		acks = append(acks, &journal.Acknowledgement{Partner: pl.in.Partner.ID, ID: pl.tvariant.Ack.ID, Month: pl.tvariant.Ack.Month,
 			Status: int16(r.Rendered.Status), ContentType: r.Rendered.ContentType, Receipt: r.Rendered.Body, Answer: parts})
 	}
+	pl.in.written = acks
 	return acks, nil
 }
 

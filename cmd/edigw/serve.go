@@ -73,6 +73,9 @@ type started struct {
 	cancel              context.CancelFunc // of what runs beside
 }
 
+// recentBytes of answers to what was accepted lately are kept in memory.
+const recentBytes = 16 << 20
+
 // start is the wiring: every part of the gateway and what it is given.
 func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
@@ -115,7 +118,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	g := &gateway.Gateway{
 		Pool: pool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
-		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, NewID: clock.NewID,
+		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, Recent: recentBytes, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
 		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
