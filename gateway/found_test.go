@@ -281,6 +281,20 @@ func TestFound(t *testing.T) {
 		r.exec(`update inbox set ack_id = null where kind = 2`)
 		r.must("id-1", other, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
 	})
+	t.Run("what was replaced is told nothing of what it was", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.OnDead = "refuse" })
+		r.fail = func(n string) bool { return n == "R-1" }
+		a := interchange("REF1", message{number: "R-1"})
+		r.must("", a, gateway.First, gateway.ToldTryAgain, "I1b")
+		b := interchange("REF1", message{number: "R-2"})
+		r.must("", b, gateway.Correction, gateway.ToldAccepted, "I9")
+		alone := r.must("", a, gateway.Duplicate, gateway.ToldReplaced, "I6")
+		beside := r.must("", b+a, gateway.Duplicate, gateway.ToldReplaced, "I2,I6")
+		if d := cmp.Diff(string(alone.Items[0].JSON), string(beside.Items[1].JSON)); d != "" {
+			t.Errorf("another answer (-alone +beside):\n%s", d)
+		}
+	})
 	t.Run("a number is re-used once in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.now = time.Now().UTC()

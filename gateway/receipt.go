@@ -93,7 +93,7 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 		if p.key.ID != "" {
 			out.Syntax, out.MessageID = p.ic.Syntax, p.key.ID
 		}
-		if p.prepared && r.drift == nil {
+		if p.prepared && r.drift == nil && r.answer != ToldReplaced {
 			out.ContentSHA256 = hexOf(p.ic.ContentSHA256)
 		}
 		if p.reject != nil {
@@ -103,7 +103,7 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 	if r.drift != nil {
 		out.Alert = r.drift.alert.ID.String()
 	}
-	if r.p != nil && !r.stored {
+	if r.p != nil && !r.stored && r.answer != ToldReplaced {
 		if r.drift == nil || r.row.Effect == Absorb { // of a drift the alert's id only
 			listFindings(&out, pl, r)
 		}
