@@ -16,8 +16,10 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"change":         m.deliverChanged,
 		"change 2":       m.deliverChanged,
 		"change 3":       m.deliverChanged,
-		"change 4":       m.deliverChanged,
-		"change 5":       m.deliverChanged,
+		"mend":           m.mend,
+		"mend 2":         m.mend,
+		"envelope":       m.changeEnvelope,
+		"re-use":         m.reuseNumber,
 		"repeat":         m.deliverAgain,
 		"repeat 2":       m.deliverAgain,
 		"repeat 3":       m.deliverAgain,
@@ -74,7 +76,7 @@ func (m *machine) date(t *rapid.T) string {
 }
 
 func (m *machine) interchangeOf(t *rapid.T) *sending {
-	return &sending{ref: pick(t, "reference", "1", "2", "3"), date: m.date(t), clock: pick(t, "clock", "0900", "1000"),
+	return &sending{ref: pick(t, "reference", "1", "2", "3", "4", "5"), date: m.date(t), clock: pick(t, "clock", "0900", "1000"),
 		stranger: chance(t, 15, "stranger"), miscounted: chance(t, 20, "miscounted"), messages: m.messages(t)}
 }
 
@@ -97,7 +99,11 @@ func (m *machine) before(t *rapid.T) deliveredBefore {
 	if len(m.sent) == 0 {
 		t.SkipNow()
 	}
-	return m.sent[rapid.IntRange(0, len(m.sent)-1).Draw(t, "sent before")]
+	from := 0
+	if chance(t, 2, "lately") {
+		from = max(0, len(m.sent)-3)
+	}
+	return m.sent[rapid.IntRange(from, len(m.sent)-1).Draw(t, "sent before")]
 }
 
 // deliverAgain repeats a delivery, sometimes under another transport id.
@@ -172,11 +178,67 @@ func (m *machine) changed(t *rapid.T, s *sending) *sending {
 	return &c
 }
 
+// mend sends anew what is unfinished, with what was refused or dead in it
+// mended: corrections and completions.
+func (m *machine) mend(t *rapid.T) {
+	k, n := m.some(t, "unfinished", func(k *modelKey, v *modelVariant) bool {
+		return v == k.current && v.sent != nil && (v.state == "partly" || v.state == "rejected" || v.state == "dead")
+	})
+	v := k.variants[n]
+	c := *v.sent
+	c.messages, c.miscounted = slices.Clone(c.messages), false
+	for i := range c.messages {
+		switch {
+		case c.messages[i].bad:
+			c.messages[i].bad = false
+		case isDead(v.messages[i].fate) && chance(t, 2, "another"):
+			c.messages[i] = m.draft(t, c.messages[i].ref)
+		}
+	}
+	m.receive(t, m.id(t), []*sending{&c})
+}
+
+// changeEnvelope sends anew what is accepted, written down another way.
+func (m *machine) changeEnvelope(t *rapid.T) {
+	k, _ := m.some(t, "accepted", func(k *modelKey, v *modelVariant) bool {
+		return v == k.current && v.sent != nil && v.state == "accepted"
+	})
+	c := *k.current.sent
+	if chance(t, 2, "fold") {
+		c.fold = !c.fold
+	} else {
+		c.clock = pick(t, "clock", "0902", "1002")
+	}
+	m.receive(t, m.id(t), []*sending{&c})
+}
+
+// reuseNumber sends something else under a number that was last used long ago.
+func (m *machine) reuseNumber(t *rapid.T) {
+	k, _ := m.some(t, "aged", func(k *modelKey, v *modelVariant) bool { return v == k.current && v.sent != nil && k.aged })
+	c := *k.current.sent
+	c.messages = m.messages(t)
+	m.receive(t, m.id(t), []*sending{&c})
+}
+
 // turnHandler makes the handlers fail on a document number, or no more.
 func (m *machine) turnHandler(t *rapid.T) {
 	n := pick(t, "number", "R-1", "R-2", "R-3", "D-1")
 	m.fails[n] = !m.fails[n]
 	t.Logf("handlers fail on %s: %v", n, m.fails[n])
+}
+
+// anySettings are what a run begins with.
+func anySettings(t *rapid.T) settings {
+	return settings{
+		acceptance: pick(t, "acceptance", "interchange", "message"), onDrift: pick(t, "on_drift", "reject", "reject", "hold"),
+		onDead: pick(t, "on_dead", "hold", "refuse"), attempts: rapid.IntRange(1, 3).Draw(t, "attempts"),
+		absorb:           pick(t, "absorb", nil, []string{"envelope"}, []string{"formatting", "envelope"}),
+		controlReference: pick(t, "control_reference", "unique", "unique", "unique", "unique", "unique_per_day", "unreliable"),
+		messageReference: pick(t, "message_reference", "unique", "unique", "unique", "unreliable"),
+		transportID:      pick(t, "transport_id", "unique", "unique", "unique", "unreliable"),
+		onInvoice:        pick(t, "on_known_document", "hold", "note"), onDespatch: pick(t, "on_known_document", "note", "hold"),
+		driftAck: "none", types: []string{"INVOIC", "DESADV"}, reuse: chance(t, 2, "reuse_after"), receiptAction: 7,
+	}
 }
 
 // reconfigure changes one setting.

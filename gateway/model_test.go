@@ -42,7 +42,7 @@ func TestModel(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		m := newMachine(r, fmt.Sprintf("p%d", n))
+		m := newMachine(t, r, fmt.Sprintf("p%d", n))
 		t.Repeat(m.actions())
 		m.end(t)
 	})
@@ -82,16 +82,17 @@ type deliveredBefore struct {
 	parts []*sending
 }
 
-func newMachine(r *rig, partner string) *machine {
+func newMachine(t *rapid.T, r *rig, partner string) *machine {
 	m := &machine{rig: r, partner: partner, told: map[acknowledged]gateway.Answer{}, world: &world{
 		now: r.now, fails: map[string]bool{}, keys: map[string]*modelKey{}, ids: map[string]*modelID{}, guards: map[string]*modelGuard{},
 		events: map[string]int{}, names: map[[32]byte]string{},
-		settings: settings{acceptance: "interchange", onDrift: "reject", onDead: "hold", attempts: 3, controlReference: "unique", messageReference: "unique",
-			transportID: "unique", onInvoice: "hold", onDespatch: "note", driftAck: "none", types: []string{"INVOIC", "DESADV"}, receiptAction: 7}}}
+		settings: anySettings(t)}}
 	r.by = map[string]*partners.Partner{}
 	r.fail = func(number string) bool { return m.fails[number] }
 	m.world.revision[1] = gateway.RulesVersion
+	m.unreliable = m.messageReference == "unreliable"
 	m.configure()
+	t.Logf("%+v", m.settings)
 	return m
 }
 
