@@ -227,6 +227,9 @@ func scanVariants(rows pgx.Rows, keys map[Ref]*Key) error {
 		if err != nil {
 			return fmt.Errorf("variant of key %s of %s: %w", r.ID, r.Partner, err)
 		}
+		if n := len(k.Variants); n > 0 && k.Variants[n-1].SHA256 == v.SHA256 && k.partly { // asked for twice
+			continue
+		}
 		k.Variants = append(k.Variants, v)
 		if k.current != nil && k.current.SHA256 == v.SHA256 {
 			k.current = v

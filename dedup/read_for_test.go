@@ -17,11 +17,18 @@ import (
 
 func readFor(t *testing.T, pool *pgxpool.Pool, r dedup.Ref, digests ...[32]byte) *dedup.Key {
 	t.Helper()
-	keys, err := dedup.LoadFor(t.Context(), pool, []dedup.Ref{r}, digests)
+	keys, err := dedup.LoadFor(t.Context(), pool, []dedup.Ref{r}, askedOf(r, digests...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return keys[r]
+}
+
+func askedOf(r dedup.Ref, digests ...[32]byte) (asked []dedup.Asked) {
+	for _, d := range digests {
+		asked = append(asked, dedup.Asked{Ref: r, SHA256: d})
+	}
+	return asked
 }
 
 func TestReadForADelivery(t *testing.T) {
@@ -41,7 +48,7 @@ func TestReadForADelivery(t *testing.T) {
 			t.Errorf("read %d variants, want the first and the one asked for", len(got.Variants))
 		}
 		if n := visited(t, pool, func(b *pgx.Batch) {
-			dedup.QueueReadFor(b, []dedup.Ref{k.Ref}, [][32]byte{{2}, {9}}, map[dedup.Ref]*dedup.Key{})
+			dedup.QueueReadFor(b, []dedup.Ref{k.Ref}, askedOf(k.Ref, [32]byte{2}, [32]byte{9}), map[dedup.Ref]*dedup.Key{})
 		}); n > 20 {
 			t.Errorf("%d rows of variant were visited", n)
 		}

@@ -1,10 +1,8 @@
 package dedup
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -27,12 +25,18 @@ func QueueRead(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
 	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
 }
 
+// Asked is a digest that is looked for under a key, of a payload or of its content.
+type Asked struct {
+	Ref
+	SHA256 [32]byte
+}
+
 // QueueReadFor is QueueRead for a delivery: of the variants that are quarantined
 // or refused, of which a constant control reference makes one with every file, it
-// reads only those that the delivery may be: digests are of payloads and, where
-// they are known, of contents. All others are read, the current one among them: a
-// drift becomes that by a decision only, which ends its being one. Every row of the
-// outcome table fits as it does after QueueRead:
+// reads only those that the delivery may be: asked are, for each key, digests of
+// payloads and, where they are known, of contents. All others are read, the current
+// one among them: a drift becomes that by a decision only, which ends its being one.
+// Every row of the outcome table fits as it does after QueueRead:
 //   - whether a drift is open says the row of the key (Key.Hold);
 //   - where the first variant came by row I1 and none stands, none came by another
 //     row: it would have been row I9, and have been read.
@@ -40,14 +44,13 @@ func QueueRead(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
 // The work does not grow with the number of drifts. The branches of the second
 // statement are kept from being joined in another order: a plan that walks through
 // all variants of a key looks cheap to statistics made of other keys.
-func QueueReadFor(b *pgx.Batch, refs []Ref, digests [][32]byte, keys map[Ref]*Key) {
+func QueueReadFor(b *pgx.Batch, refs []Ref, asked []Asked, keys map[Ref]*Key) {
 	partners, ids := split(refs)
-	asked := make([][]byte, len(digests))
-	for i := range digests {
-		asked[i] = digests[i][:]
+	var partner, id []string
+	var sum [][]byte
+	for i := range asked {
+		partner, id, sum = append(partner, asked[i].Partner), append(id, asked[i].ID), append(sum, asked[i].SHA256[:])
 	}
-	slices.SortFunc(asked, bytes.Compare)
-	asked = slices.CompactFunc(asked, bytes.Equal)
 	queueKeys(b, partners, ids, keys, true)
 	b.Queue(`
 		select `+variantColumns+`, v.first_at
@@ -57,18 +60,17 @@ func QueueReadFor(b *pgx.Batch, refs []Ref, digests [][32]byte, keys map[Ref]*Ke
 			offset 0) as v
 		union all
 		select `+variantColumns+`, v.first_at
-		from unnest($1::text[], $2::text[]) as k (partner_id, message_id) cross join unnest($3::bytea[]) as d (sha256) cross join lateral (
+		from unnest($3::text[], $4::text[], $5::bytea[]) as k (partner_id, message_id, sha256) cross join lateral (
 			select `+variantColumns+`, v.first_at from variant v
-			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.payload_sha256 = d.sha256 and v.state in (6, 7)
+			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.payload_sha256 = k.sha256 and v.state in (6, 7)
 			limit 1) as v
 		union all
 		select `+variantColumns+`, v.first_at
-		from unnest($1::text[], $2::text[]) as k (partner_id, message_id) cross join unnest($3::bytea[]) as d (sha256) cross join lateral (
+		from unnest($3::text[], $4::text[], $5::bytea[]) as k (partner_id, message_id, sha256) cross join lateral (
 			select `+variantColumns+`, v.first_at from variant v
-			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.content_sha256 = d.sha256 and v.state = 7
-				and v.payload_sha256 <> all($3::bytea[])
+			where v.partner_id = k.partner_id collate "C" and v.message_id = k.message_id collate "C" and v.content_sha256 = k.sha256 and v.state = 7
 			limit 1) as v
-		order by first_at, payload_sha256`, partners, ids, asked,
+		order by first_at, payload_sha256`, partners, ids, partner, id, sum,
 	).Query(func(rows pgx.Rows) error { return scanVariants(rows, keys) })
 }
 
@@ -122,13 +124,13 @@ func Load(ctx context.Context, q Querier, refs []Ref) (map[Ref]*Key, error) {
 }
 
 // LoadFor is Load that reads as QueueReadFor does.
-func LoadFor(ctx context.Context, q Querier, refs []Ref, digests [][32]byte) (map[Ref]*Key, error) {
+func LoadFor(ctx context.Context, q Querier, refs []Ref, asked []Asked) (map[Ref]*Key, error) {
 	keys := make(map[Ref]*Key, len(refs))
 	if len(refs) == 0 {
 		return keys, nil
 	}
 	var b pgx.Batch
-	QueueReadFor(&b, refs, digests, keys)
+	QueueReadFor(&b, refs, asked, keys)
 	return keys, readAll(ctx, q, &b, keys)
 }
 

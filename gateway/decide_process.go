@@ -28,7 +28,7 @@ func (x *deciding) prepareTransport(ctx context.Context) error {
 		return err
 	}
 	if x.row.Choice == RejectPayload {
-		x.in = &intake{Delivery: &Delivery{Partner: x.owner, SHA256: v.SHA256}, id: x.g.NewID(), started: time.Now(), now: x.g.Now(), key: ref}
+		x.in = &intake{Delivery: &Delivery{Partner: x.owner, SHA256: v.SHA256}, id: x.g.NewID(), started: time.Now(), now: x.g.Now(), key: ref, wholly: true}
 		return nil
 	}
 	if x.in == nil || x.in.SHA256 != v.SHA256 {
@@ -48,7 +48,7 @@ func (x *deciding) prepareTransport(ctx context.Context) error {
 			}
 			return err
 		}
-		x.in.decided, x.in.stored = x.alert, v.Payload
+		x.in.decided, x.in.stored, x.in.wholly = x.alert, v.Payload, true
 	}
 	if err := x.g.lookUp(ctx, x.in); err != nil {
 		return err

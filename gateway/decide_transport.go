@@ -174,7 +174,8 @@ func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 		}
 		ref := dedup.Ref{Partner: in.Partner.ID, ID: c.MessageID}
 		t := in.keys[ref]
-		if t == nil {
+		if t == nil || t.Partly() {
+			in.wholly = true
 			in.alsoLock = dedup.SortRefs(append(in.alsoLock, ref))
 			return nil, errStartAgain
 		}

@@ -208,7 +208,7 @@ func (x *deciding) undecided(k *dedup.Key) []*dedup.Variant {
 // intakeOf makes an intake of a variant as it was received, judged anew where it
 // may be posted.
 func (g *Gateway) intakeOf(ctx context.Context, k *dedup.Key, v *dedup.Variant, owner *partners.Partner, judged bool) (*intake, error) {
-	in := &intake{id: g.NewID(), payloadID: g.NewID(), started: time.Now(), now: g.Now()}
+	in := &intake{id: g.NewID(), payloadID: g.NewID(), started: time.Now(), now: g.Now(), wholly: true}
 	p := &part{owner: owner, read: readingOf(owner), key: k.Ref, ic: &edi.Interchange{PayloadSHA256: v.SHA256}}
 	in.parts = []*part{p}
 	in.Delivery = &Delivery{Transport: "decision", Partner: owner, SHA256: v.SHA256}

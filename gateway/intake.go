@@ -36,6 +36,7 @@ type intake struct {
 	acks   map[uuid.UUID]*journal.Acknowledgement
 	copies []foundCopy // drifts with the same content
 
+	wholly  bool         // keys are read with every drift under them, by decisions and by who may close some
 	decided *dedup.Alert // a transport drift that a decision processes
 	stored  dedup.Stored // where its payload stands
 }

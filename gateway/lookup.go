@@ -48,7 +48,7 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 		}
 		if len(more) > 0 && t.Find(in.SHA256) == nil {
 			in.alsoLock = dedup.SortRefs(append(in.alsoLock, more...))
-			carried, err := dedup.Load(ctx, g.Pool, in.alsoLock)
+			carried, err := dedup.LoadFor(ctx, g.Pool, in.alsoLock, nil)
 			if err != nil {
 				return err
 			}
@@ -88,9 +88,31 @@ func (g *Gateway) readMessages(ctx context.Context, in *intake) error {
 	return nil
 }
 
+// queueRead reads of a key what this delivery may meet: of the drifts under it only
+// those that it may be, as a constant control reference makes one of every file. A
+// decision, and whoever closes drifts, reads keys whole.
 func (in *intake) queueRead(b *pgx.Batch, refs []dedup.Ref) {
 	in.forget()
-	dedup.QueueRead(b, refs, in.keys)
+	if in.wholly {
+		dedup.QueueRead(b, refs, in.keys)
+		return
+	}
+	var asked []dedup.Asked
+	if in.key.ID != "" {
+		asked = append(asked, dedup.Asked{Ref: in.key, SHA256: in.SHA256})
+	}
+	for _, p := range in.parts {
+		if p.key.ID == "" {
+			continue
+		}
+		for _, r := range append(p.earlier(in.now), p.key) {
+			asked = append(asked, dedup.Asked{Ref: r, SHA256: p.ic.PayloadSHA256})
+			if p.prepared {
+				asked = append(asked, dedup.Asked{Ref: r, SHA256: p.ic.ContentSHA256})
+			}
+		}
+	}
+	dedup.QueueReadFor(b, refs, asked, in.keys)
 }
 
 // forget what was read before.
