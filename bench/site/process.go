@@ -10,29 +10,38 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // Build builds the program into the site's folder and gives its path.
 func (s *Site) Build(ctx context.Context) (string, error) {
 	path := filepath.Join(s.Dir, "edigw")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/edigw/edigw/cmd/edigw")
+	return path, Build(ctx, path)
+}
+
+// Build builds the program at path. flags are go build's, such as -tags.
+func Build(ctx context.Context, path string, flags ...string) error {
+	args := append(append([]string{"build", "-trimpath", "-o", path}, flags...), "github.com/edigw/edigw/cmd/edigw")
+	cmd := exec.CommandContext(ctx, "go", args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the program: %w\n%s", err, out)
+		return fmt.Errorf("build the program: %w\n%s", err, out)
 	}
-	return path, nil
+	return nil
 }
 
 // Gateway is the running program.
 type Gateway struct {
-	Address string // host:port of the ingress
-	Pid     int
+	Address    string // host:port of the ingress
+	Operations string // host:port of the operators' listener
+	Pid        int
 
-	cmd *exec.Cmd
-	log string
+	cmd    *exec.Cmd
+	exited chan struct{}
+	err    error // of Wait, once exited is closed
+	log    string
 }
 
 // Start runs the program at path on the site's database and waits until it is
@@ -42,22 +51,40 @@ func (s *Site) Start(ctx context.Context, path string, env ...string) (*Gateway,
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{log: filepath.Join(data, "log")}
+	g := &Gateway{log: filepath.Join(data, "log"), exited: make(chan struct{})}
 	out, err := os.Create(g.log)
 	if err != nil {
 		return nil, err
 	}
-	g.cmd = exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
+	g.cmd = exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
 		"--data-dir", data, "--spool-dir", s.Spool(), "--log-format", "json")
-	g.cmd.Env = append(os.Environ(), append(env, "EDIGW_DATABASE_URL="+s.URL())...)
+	g.cmd.Env = append(append(os.Environ(), "EDIGW_DATABASE_URL="+s.URL()), env...)
 	g.cmd.Stderr = out
-	if err := errors.Join(os.MkdirAll(s.Spool(), 0o700), g.cmd.Start(), out.Close()); err != nil {
+	g.cmd.SysProcAttr = diesWithUs()
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // Linux sends Pdeathsig when the thread ends that forked
+		err := g.cmd.Start()
+		started <- err
+		if err == nil {
+			g.err = g.cmd.Wait()
+			close(g.exited)
+		}
+	}()
+	if err := errors.Join(os.MkdirAll(s.Spool(), 0o700), <-started, out.Close()); err != nil {
 		return nil, fmt.Errorf("start the program: %w", err)
 	}
 	g.Pid = g.cmd.Process.Pid
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if g.Address, err = g.ready(); err != nil || g.Address != "" {
+		if err = g.ready(); err != nil || g.Address != "" {
 			return g, err
+		}
+		select {
+		case <-ctx.Done():
+			return g, errors.Join(ctx.Err(), g.Kill())
+		case <-g.exited:
+			return g, fmt.Errorf("the gateway ended at its start (%w): %s", g.err, g.Log())
+		default:
 		}
 	}
 	return g, fmt.Errorf("the gateway is not ready after a minute: %s", g.Log())
@@ -66,20 +93,22 @@ func (s *Site) Start(ctx context.Context, path string, env ...string) (*Gateway,
 // Spool is the folder of spool files.
 func (s *Site) Spool() string { return filepath.Join(s.Dir, "spool") }
 
-// ready looks for the line that tells the address.
-func (g *Gateway) ready() (address string, err error) {
+// ready looks for the line that tells the addresses.
+func (g *Gateway) ready() error {
 	lines := bufio.NewScanner(strings.NewReader(g.Log()))
 	for lines.Scan() {
-		var said struct{ Msg, Ingress string }
+		var said struct{ Msg, Ingress, Operations string }
 		if json.Unmarshal(lines.Bytes(), &said) == nil && said.Msg == "ready" {
-			return strings.TrimPrefix(said.Ingress, "http://"), nil
+			g.Address = strings.TrimPrefix(said.Ingress, "http://")
+			g.Operations = strings.TrimPrefix(said.Operations, "http://")
+			return nil
 		}
 	}
-	if err := syscall.Kill(g.Pid, 0); err != nil {
-		return "", fmt.Errorf("the gateway ended at its start: %s", g.Log())
-	}
-	return "", lines.Err()
+	return lines.Err()
 }
+
+// Exited is closed when it has ended, asked or not.
+func (g *Gateway) Exited() <-chan struct{} { return g.exited }
 
 // Log is what it has written so far.
 func (g *Gateway) Log() string {
@@ -95,17 +124,19 @@ func (g *Gateway) Stop() error {
 	if err := g.cmd.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
-	return g.cmd.Wait()
+	<-g.exited
+	return g.err
 }
 
 // Kill ends it with SIGKILL.
 func (g *Gateway) Kill() error {
-	if err := g.cmd.Process.Kill(); err != nil {
+	if err := g.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
+	<-g.exited
 	var exit *exec.ExitError
-	if err := g.cmd.Wait(); !errors.As(err, &exit) {
-		return fmt.Errorf("killed, and ended with %v", err)
+	if !errors.As(g.err, &exit) {
+		return fmt.Errorf("killed, and ended with %v", g.err)
 	}
 	return nil
 }
@@ -134,9 +165,29 @@ func TreeCPU(parent int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	entries, err := os.ReadDir("/proc")
+	children, err := Children(parent)
 	if err != nil {
 		return 0, err
+	}
+	for _, pid := range children {
+		f, err := stat(pid)
+		if err != nil {
+			continue // ended meanwhile
+		}
+		t, err := ticks(f[11], f[12], f[13], f[14])
+		if err != nil {
+			return 0, err
+		}
+		sum += t
+	}
+	return sum, nil
+}
+
+// Children are the processes that a process has started and that run.
+func Children(parent int) (pids []int, err error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -147,13 +198,9 @@ func TreeCPU(parent int) (time.Duration, error) {
 		if err != nil || f[1] != strconv.Itoa(parent) {
 			continue // ended meanwhile, or another's
 		}
-		t, err := ticks(f[11], f[12], f[13], f[14])
-		if err != nil {
-			return 0, err
-		}
-		sum += t
+		pids = append(pids, pid)
 	}
-	return sum, nil
+	return pids, nil
 }
 
 // stat gives the fields of /proc/<pid>/stat behind the name, the state first

@@ -35,15 +35,31 @@ var settings = map[string]string{
 	"shared_buffers": "1GB", "max_wal_size": "8GB", "wal_compression": "lz4", "max_connections": "200",
 }
 
-// Site is a database with one partner, in a folder that goes with it.
+// Site is a database with partners, in a folder that goes with it.
 type Site struct {
 	Dir  string
 	Pool *pgxpool.Pool
 	pg   *embeddedpg.Server
+	run  embeddedpg.Options
+
+	release func() error // of the volume
 }
 
-// Open makes a site. Close takes everything away again.
-func Open(ctx context.Context, more map[string]string) (_ *Site, err error) {
+// Options say what a site is to be beside what the benchmarks measure.
+type Options struct {
+	Settings map[string]string                                  // of the server; "" takes one of ours back
+	Volume   func(dir string) (release func() error, err error) // mounts what the server's folder, dir/postgres, is to be on
+	Partners string                                             // YAML of organisations and partners; "" is the one of the benchmarks
+}
+
+// Open makes a site with more settings of the server. Close takes everything away
+// again.
+func Open(ctx context.Context, more map[string]string) (*Site, error) {
+	return OpenWith(ctx, Options{Settings: more})
+}
+
+// OpenWith is Open with partners of its own, and a volume.
+func OpenWith(ctx context.Context, o Options) (_ *Site, err error) {
 	s := &Site{}
 	if s.Dir, err = os.MkdirTemp("", "edigw-bench-"); err != nil {
 		return nil, err
@@ -56,9 +72,15 @@ func Open(ctx context.Context, more map[string]string) (_ *Site, err error) {
 	if err := os.Chmod(s.Dir, 0o711); err != nil { // postgres may be another user
 		return nil, err
 	}
-	all := maps.Clone(settings)
-	maps.Copy(all, more)
-	if s.pg, err = embeddedpg.Start(ctx, embeddedpg.Options{DataDir: filepath.Join(s.Dir, "postgres"), Settings: all}); err != nil {
+	if o.Volume != nil {
+		if s.release, err = o.Volume(s.Dir); err != nil {
+			return nil, err
+		}
+	}
+	s.run = embeddedpg.Options{DataDir: filepath.Join(s.Dir, "postgres"), Settings: maps.Clone(settings)}
+	maps.Copy(s.run.Settings, o.Settings)
+	maps.DeleteFunc(s.run.Settings, func(_, value string) bool { return value == "" })
+	if err := s.StartServer(ctx); err != nil {
 		return nil, err
 	}
 	if s.Pool, err = pgxpool.New(ctx, s.pg.URL()); err != nil {
@@ -67,13 +89,47 @@ func Open(ctx context.Context, more map[string]string) (_ *Site, err error) {
 	if err := migrations.Up(ctx, s.Pool, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, err
 	}
-	return s, s.connect(ctx)
+	if o.Partners == "" {
+		o.Partners = brennholm()
+	}
+	return s, s.connect(ctx, o.Partners)
 }
 
-// connect applies the organisation and its partner.
-func (s *Site) connect(ctx context.Context) error {
+// StartServer starts PostgreSQL, the first time or after it has ended.
+func (s *Site) StartServer(ctx context.Context) error {
+	if s.pg != nil {
+		if err := s.pg.Stop(ctx); err != nil {
+			return err
+		}
+	}
+	pg, err := embeddedpg.Start(ctx, s.run)
+	if err != nil {
+		return err
+	}
+	s.pg = pg
+	return nil
+}
+
+// ServerExited is closed when PostgreSQL has ended, asked or not.
+func (s *Site) ServerExited() <-chan struct{} { return s.pg.Exited() }
+
+// connect applies organisations and partners.
+func (s *Site) connect(ctx context.Context, yaml string) error {
+	specs, err := partners.Reader{}.Read("", []byte(yaml))
+	if err != nil {
+		return err
+	}
+	store := partners.Store{Pool: s.Pool}
+	return pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
+		_, err := store.Apply(ctx, tx, specs)
+		return err
+	})
+}
+
+// brennholm is the organisation of the benchmarks with its partner.
+func brennholm() string {
 	digest := sha256.Sum256([]byte(Token))
-	specs, err := partners.Reader{}.Read("", fmt.Appendf(nil, `kind: Organisation
+	return fmt.Sprintf(`kind: Organisation
 id: nordhafen
 identifiers: [{qualifier: "%[1]s", id: "%[2]s"}]
 ---
@@ -84,15 +140,7 @@ identifiers: [{qualifier: "%[1]s", id: "%[3]s"}]
 types: [INVOIC]
 http:
   tokens: [{label: bench, sha256: %[5]s}]
-`, invoic.Qualifier, invoic.Recipient, invoic.Sender, Partner, hex.EncodeToString(digest[:])))
-	if err != nil {
-		return err
-	}
-	store := partners.Store{Pool: s.Pool}
-	return pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-		_, err := store.Apply(ctx, tx, specs)
-		return err
-	})
+`, invoic.Qualifier, invoic.Recipient, invoic.Sender, Partner, hex.EncodeToString(digest[:]))
 }
 
 // URL is the database's.
@@ -146,6 +194,9 @@ func (s *Site) Close(ctx context.Context) error {
 	}
 	if s.pg != nil {
 		errs = append(errs, s.pg.Stop(ctx))
+	}
+	if s.release != nil {
+		errs = append(errs, s.release())
 	}
 	return errors.Join(append(errs, os.RemoveAll(s.Dir))...)
 }

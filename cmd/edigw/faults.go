@@ -21,8 +21,9 @@ import (
 // A build with this tag can be told to fail, for the tests in crash/:
 //
 //	EDIGW_FAULT=point=action[,point=action]   fail when a point is reached
-//	EDIGW_FAULT_HANDLER=number                the handler panics on the document of that number
+//	EDIGW_FAULT_HANDLER=number                the handler panics on the document of that number; with RG-* on all that begin so
 //	EDIGW_FAULT_PATIENCE=duration             how long the database may take for one delivery
+//	EDIGW_FAULT_CLOCK=duration                how far the gateway's time is off the database's
 //
 // Points are those of gateway.Gateway.Hook and, of a request to the ingress,
 // "request body" (some of it was read), "response header" (it was sent) and
@@ -30,10 +31,10 @@ import (
 // no code sees), exit, panic, and stop:5s (sleep). Each is done once, with *2 behind
 // it twice, and told on standard error before.
 
-// fault is what to do at one point, so many times.
+// fault is what to do at one point, so many times, after it was passed so often.
 type fault struct {
-	left atomic.Int64
-	act  func()
+	pass, left atomic.Int64
+	act        func()
 }
 
 type faults map[string]*fault
@@ -65,10 +66,20 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 		}
 		g.Patience = d
 	}
+	if text, ok := a.env("EDIGW_FAULT_CLOCK"); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT_CLOCK: %v\n", err)
+			os.Exit(exitUsage)
+		}
+		right := g.Now
+		g.Now = func() time.Time { return right().Add(d) }
+	}
 	return set.handler(ingress)
 }
 
 func faultOf(a *app, point, text string) (*fault, error) {
+	text, nth, later := strings.Cut(text, "@")
 	text, times, counted := strings.Cut(text, "*")
 	act, err := actionOf(text)
 	if err != nil {
@@ -85,6 +96,13 @@ func faultOf(a *app, point, text string) (*fault, error) {
 			return nil, err
 		}
 		f.left.Store(int64(n))
+	}
+	if later {
+		n, err := strconv.Atoi(nth)
+		if err != nil {
+			return nil, err
+		}
+		f.pass.Store(int64(n) - 1)
 	}
 	return f, nil
 }
@@ -109,20 +127,22 @@ func actionOf(text string) (func(), error) {
 }
 
 func (f faults) reached(point string) {
-	if at := f[point]; at != nil && at.left.Add(-1) >= 0 {
+	if at := f[point]; at != nil && at.pass.Add(-1) < 0 && at.left.Add(-1) >= 0 {
 		at.act()
 	}
 }
 
-// failing makes every handler panic on the document of that number.
+// failing makes every handler panic on the document of that number, or on those
+// that begin with what stands before a star.
 func failing(handlers []documents.Handler, number string) []documents.Handler {
+	begins, many := strings.CutSuffix(number, "*")
 	failing := make([]documents.Handler, len(handlers))
 	for i, h := range handlers {
 		failing[i] = h
 		failing[i].Map = func(ic *edi.Interchange, n int, b *edi.Body) (*documents.Document, []*edi.Error) {
 			d, errs := h.Map(ic, n, b)
-			if d != nil && d.Number == number {
-				panic("a fault was asked for on " + number)
+			if d != nil && (d.Number == number || many && strings.HasPrefix(d.Number, begins)) {
+				panic("a fault was asked for on " + d.Number)
 			}
 			return d, errs
 		}
