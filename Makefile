@@ -29,7 +29,10 @@ setup: ## Install the PostgreSQL binaries if there are none
 
 ##@ Develop
 
-test: setup ## Run every test (PACKAGES=./dedup for some)
+checker:
+	@deploy/spin
+
+test: setup checker ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
 
 verify: setup bin/$(STATICCHECK) ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
@@ -58,6 +61,9 @@ fuzz: ## Run each fuzz target for FUZZTIME
 model: setup ## Run MODEL_RUNS random histories through Receive and through its model
 	EDIGW_MODEL_RUNS=$(MODEL_RUNS) go test -count=1 -timeout 0 -v -run '^TestModel$$' ./gateway
 
+promela: checker ## Search every state of the model of receiving, and plant each mutation in it
+	go test -count=1 -v ./model | grep -v '^=== '
+
 crash: setup ## Kill the program, cut its connections, stop its database: each case RUNS times
 	go test -count=1 -timeout 0 -v ./crash -runs $(RUNS) | grep -vE '^=== |^ *--- PASS'
 
@@ -75,4 +81,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup test verify schema fuzz model crash bench big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash bench big help
