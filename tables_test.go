@@ -39,6 +39,7 @@ var owners = map[string]string{
 	"partner_token":      "partners",
 	"organisation":       "partners",
 	"configuration":      "partners",
+	"account":            "accounts",
 	"api_token":          "accounts",
 	"audit_entry":        "accounts",
 }

@@ -71,6 +71,11 @@ func TestRoles(t *testing.T) {
 func TestTokens(t *testing.T) {
 	s, clock := newStore(t)
 	ctx := t.Context()
+	for _, person := range []string{"grace", "p"} {
+		if _, err := s.AddUser(ctx, root, person, accounts.Operator); err != nil {
+			t.Fatal(err)
+		}
+	}
 	plain, token, err := s.CreateToken(ctx, root, accounts.NewToken{
 		Person: "grace", Role: accounts.Operator, Label: "laptop", Expires: clock.Add(48 * time.Hour)})
 	if err != nil {
@@ -192,12 +197,14 @@ func TestTokens(t *testing.T) {
 	})
 	t.Run("what cannot be made is said, and leaves nothing", func(t *testing.T) {
 		for name, n := range map[string]accounts.NewToken{
-			"no person":       {Role: accounts.Viewer, Label: "x"},
-			"no label":        {Person: "p", Role: accounts.Viewer},
-			"no role":         {Person: "p", Label: "x"},
-			"a role unknown":  {Person: "p", Role: "root", Label: "x"},
-			"a line break":    {Person: "p\nq", Role: accounts.Viewer, Label: "x"},
-			"expired already": {Person: "p", Role: accounts.Viewer, Label: "x", Expires: clock.Time},
+			"no person":        {Role: accounts.Viewer, Label: "x"},
+			"no label":         {Person: "p", Role: accounts.Viewer},
+			"no role":          {Person: "p", Label: "x"},
+			"a role unknown":   {Person: "p", Role: "root", Label: "x"},
+			"a line break":     {Person: "p\nq", Role: accounts.Viewer, Label: "x"},
+			"nobody there":     {Person: "q", Role: accounts.Viewer, Label: "x"},
+			"more than he may": {Person: "p", Role: accounts.Admin, Label: "x"},
+			"expired already":  {Person: "p", Role: accounts.Viewer, Label: "x", Expires: clock.Time},
 		} {
 			if _, _, err := s.CreateToken(ctx, root, n); !errors.Is(err, accounts.ErrUnfit) {
 				t.Errorf("%s: got %v", name, err)

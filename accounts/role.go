@@ -1,5 +1,6 @@
-// Package accounts knows who may do what on the operators' side: roles, API
-// tokens and the audit log. It owns the tables api_token and audit_entry.
+// Package accounts knows who may do what on the operators' side: people with
+// their roles, API tokens and the audit log. It owns the tables account, api_token
+// and audit_entry.
 //
 // Who acts is a person; a token only proves which. That is why "never the
 // proposer" compares persons: two tokens of one person are not two people.
@@ -17,7 +18,8 @@ type Role string
 
 // The roles, the least first.
 const (
-	Viewer   Role = "viewer"   // reads
+	Viewer Role = "viewer" // reads
+
 	Operator Role = "operator" // reviews drift, replays, proposes decisions
 	Approver Role = "approver" // approves what another person proposed
 	Admin    Role = "admin"    // partners, retention, tokens

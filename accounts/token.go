@@ -24,17 +24,18 @@ const TokenPrefix = "edigw_t_"
 // wrapping says why, for the log; whoever showed the token learns only this.
 var ErrNotAuthenticated = errors.New("not authenticated")
 
-// ErrUnknown is wrapped where a token is named that does not exist, or is
-// revoked already.
+// ErrUnknown is wrapped where a person or a token is named that does not exist,
+// or a token that is revoked already.
 var ErrUnknown = errors.New("unknown")
 
-// ErrUnfit is wrapped where a token cannot be made as asked; the text says why.
-var ErrUnfit = errors.New("cannot make this token")
+// ErrUnfit is wrapped where a person or a token cannot be made as asked; the text
+// says why.
+var ErrUnfit = errors.New("cannot be made as asked")
 
 // Identity is who acts.
 type Identity struct {
 	Person  string
-	Role    Role
+	Role    Role      // the lesser of the token's and the person's
 	TokenID uuid.UUID // zero if no token was used
 }
 
@@ -60,7 +61,8 @@ type NewToken struct {
 
 // CreateToken makes a token of 32 random bytes, gives its text, this once, and
 // writes the audit line. by is who asks for it. The error wraps ErrUnfit if it
-// cannot be as asked.
+// cannot be as asked: the person must be there, and a name that is spelt wrong
+// must not become a second person.
 func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain string, t Token, err error) {
 	if _, err := ParseRole(string(n.Role)); err != nil {
 		return "", Token{}, fmt.Errorf("%w: %w", ErrUnfit, err)
@@ -82,7 +84,11 @@ func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain
 	}
 	sum := sha256.Sum256([]byte(plain))
 	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `
+		var err error
+		if t.Person, err = s.fits(ctx, tx, n); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
 			insert into api_token (token_id, person, role, label, sha256, created_at, expires_at)
 			values ($1, $2, $3, $4, $5, $6, $7)`,
 			t.ID, t.Person, string(t.Role), t.Label, sum[:], t.Created, t.Expires)
@@ -165,21 +171,27 @@ func (s *Store) Authenticate(ctx context.Context, plain string) (Identity, error
 	sum := sha256.Sum256([]byte(plain))
 	now := s.now()
 	var who Identity
-	var expires, lastUsed, revoked *time.Time
+	var mayBe *Role // the person's
+	var expires, lastUsed, revoked, disabled *time.Time
 	err := s.Pool.QueryRow(ctx, `
-		select token_id, person, role, expires_at, last_used_at, revoked_at
-		from api_token where sha256 = $1`, sum[:]).
-		Scan(&who.TokenID, &who.Person, &who.Role, &expires, &lastUsed, &revoked)
+		select t.token_id, t.person, t.role, t.expires_at, t.last_used_at, t.revoked_at, a.role, a.disabled_at
+		from api_token t left join account a on a.person = t.person collate "C" where t.sha256 = $1`, sum[:]).
+		Scan(&who.TokenID, &who.Person, &who.Role, &expires, &lastUsed, &revoked, &mayBe, &disabled)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Identity{}, fmt.Errorf("%w: unknown token", ErrNotAuthenticated)
 	case err != nil:
 		return Identity{}, fmt.Errorf("authenticate: %w", err)
+	case mayBe == nil:
+		return Identity{}, fmt.Errorf("%w: there is no user %s, whom token %s is for", ErrNotAuthenticated, who.Person, who.TokenID)
+	case disabled != nil:
+		return Identity{}, fmt.Errorf("%w: %s is disabled", ErrNotAuthenticated, who.Person)
 	case revoked != nil:
 		return Identity{}, fmt.Errorf("%w: token %s of %s was revoked", ErrNotAuthenticated, who.TokenID, who.Person)
 	case expires != nil && !now.Before(*expires):
 		return Identity{}, fmt.Errorf("%w: token %s of %s has expired", ErrNotAuthenticated, who.TokenID, who.Person)
 	}
+	who.Role = least(who.Role, *mayBe)
 	if lastUsed == nil || now.Sub(*lastUsed) >= time.Minute {
 		_, err := s.Pool.Exec(ctx, `
 			update api_token set last_used_at = $2

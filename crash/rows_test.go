@@ -17,7 +17,7 @@ import (
 // configured are the tables that hold no delivery. Control numbers are leased in
 // blocks outside of the transaction; gaps are legal.
 var configured = []string{
-	"api_token", "configuration", "control_number", "goose_db_version", "organisation",
+	"account", "api_token", "configuration", "control_number", "goose_db_version", "organisation",
 	"partner", "partner_identifier", "partner_revision", "partner_token",
 }
 

@@ -9,6 +9,15 @@ begin
 end
 $$;
 
+CREATE TABLE public.account (
+    person text NOT NULL COLLATE pg_catalog."C",
+    role text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    disabled_at timestamp with time zone,
+    CONSTRAINT account_person_check CHECK ((person <> ''::text)),
+    CONSTRAINT account_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'consumer'::text, 'operator'::text, 'approver'::text, 'admin'::text])))
+);
+
 CREATE TABLE public.acknowledgement (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     ack_id uuid NOT NULL,
@@ -517,6 +526,9 @@ ALTER TABLE ONLY public.outbox ATTACH PARTITION public.outbox_held FOR VALUES FR
 ALTER TABLE ONLY public.payload ATTACH PARTITION public.payload_default DEFAULT;
 
 ALTER TABLE ONLY public.payload ATTACH PARTITION public.payload_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
+ALTER TABLE ONLY public.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (person);
 
 ALTER TABLE ONLY public.acknowledgement
     ADD CONSTRAINT acknowledgement_pkey PRIMARY KEY (partner_id, ack_id, purge_month);

@@ -103,8 +103,17 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"POST /deadletters/discard":       {{"POST", "/deadletters/discard", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}],"reason":"our_fault","dry_run":true}`}},
 		"GET /documents":                  {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
 		"GET /documents/{document_id}":    {{"GET", "/documents/" + uuid.NewString(), "", ""}},
-		"GET /tokens":                     {{"GET", "/tokens", "", ""}},
-		"POST /tokens":                    {{"POST", "/tokens", "application/json", `{"person":"p","role":"viewer","label":"l","expires_at":"` + expires + `"}`}, {"POST", "/tokens", "application/json", `{"person":"p"}`}},
+		"GET /users":                      {{"GET", "/users", "", ""}},
+		"POST /users": {
+			{"POST", "/users", "application/json", `{"person":"p","role":"viewer"}`},
+			{"POST", "/users", "application/json", `{"person":"q","role":"viewer"}`},
+			{"POST", "/users", "application/json", `{"person":"P","role":"admin"}`},
+		},
+		"POST /users/{person}/role":    {{"POST", "/users/p/role", "application/json", `{"role":"operator"}`}, {"POST", "/users/p/role", "application/json", `{"role":"root"}`}},
+		"POST /users/{person}/disable": {{"POST", "/users/q/disable", "", ""}, {"POST", "/users/p.%20admin/disable", "", ""}, {"POST", "/users/nobody/disable", "", ""}},
+		"POST /users/{person}/enable":  {{"POST", "/users/q/enable", "", ""}},
+		"GET /tokens":                  {{"GET", "/tokens", "", ""}},
+		"POST /tokens":                 {{"POST", "/tokens", "application/json", `{"person":"p","role":"viewer","label":"l","expires_at":"` + expires + `"}`}, {"POST", "/tokens", "application/json", `{"person":"p"}`}},
 	}
 	for _, d := range drift.Items {
 		calls["GET /drift/{alert_id}"] = append(calls["GET /drift/{alert_id}"], struct{ method, path, contentType, body string }{"GET", "/drift/" + d.ID, "", ""})
@@ -194,12 +203,12 @@ func checkAnswer(t *testing.T, document schemas, op operation, call string, a an
 
 func TestRoles(t *testing.T) {
 	r := newRig(t)
-	expired, _, err := (&accounts.Store{Pool: r.pool, Now: func() time.Time { return time.Now().Add(-time.Hour) }}).CreateToken(t.Context(),
+	expired, _, err := (&accounts.Store{Pool: r.pool, Now: func() time.Time { return time.Now().Add(-time.Hour) }}).FirstToken(t.Context(),
 		accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "late", Role: accounts.Admin, Label: "x", Expires: time.Now().Add(-time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	withdrawn, tok, err := r.api.Accounts.CreateToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "gone", Role: accounts.Admin, Label: "x"})
+	withdrawn, tok, err := r.api.Accounts.FirstToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "gone", Role: accounts.Admin, Label: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +219,16 @@ func TestRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strangers := map[string]string{"no token": "", "an expired token": expired, "a revoked token": withdrawn, "a partner's token": partnerToken, "garbage": "edigw_t_x"}
-	fill := strings.NewReplacer("{partner}", "acme", "{message_id}", "x", "{alert_id}", uuid.NewString(), "{document_id}", uuid.NewString(), "{token_id}", uuid.NewString(), "{label}", "x")
+	root := accounts.Identity{Person: "test", Role: accounts.Admin}
+	disabled, _, err := r.api.Accounts.FirstToken(t.Context(), root, accounts.NewToken{Person: "left", Role: accounts.Admin, Label: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.api.Accounts.Disable(t.Context(), root, "left"); err != nil {
+		t.Fatal(err)
+	}
+	strangers := map[string]string{"no token": "", "a disabled person's token": disabled, "an expired token": expired, "a revoked token": withdrawn, "a partner's token": partnerToken, "garbage": "edigw_t_x"}
+	fill := strings.NewReplacer("{partner}", "acme", "{message_id}", "x", "{alert_id}", uuid.NewString(), "{document_id}", uuid.NewString(), "{token_id}", uuid.NewString(), "{label}", "x", "{person}", "nobody")
 	for _, rt := range Routes {
 		path := fill.Replace(rt.Path)
 		t.Run(rt.Method+" "+rt.Path, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/gateway"
 )
@@ -29,7 +30,18 @@ func (c *call) assignDrift() error {
 	if err := c.decode(&asked); err != nil {
 		return err
 	}
-	return c.ruled(c.api.Gateway.Assign(c.ctx(), id, strings.TrimSpace(asked.Person), c.person()))
+	to := ""
+	if asked.Person != "" {
+		u, err := c.api.Accounts.User(c.ctx(), asked.Person)
+		if errors.Is(err, accounts.ErrUnknown) || err == nil && u.Disabled != nil {
+			return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: fmt.Sprintf("there is no user %q who could look at it; `edigw users list` shows who is there", asked.Person)}
+		}
+		if err != nil {
+			return err
+		}
+		to = u.Person
+	}
+	return c.ruled(c.api.Gateway.Assign(c.ctx(), id, to, c.person()))
 }
 
 // decideDrift takes a decision, or keeps it for a second person.

@@ -84,6 +84,8 @@ func asProblem(err error) *problem {
 		return &problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: "at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes are taken here"}
 	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, documents.ErrNotFound):
 		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
+	case errors.Is(err, accounts.ErrLastAdmin):
+		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "nothing was changed: " + err.Error()}
 	case errors.Is(err, accounts.ErrUnfit):
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: err.Error()}
 	case errors.Is(err, journal.ErrPurged):

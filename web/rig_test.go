@@ -101,7 +101,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r.api.Gateway = r.gateway
 	for _, role := range accounts.Roles {
-		plain, _, err := people.CreateToken(ctx, accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "p. " + string(role), Role: role, Label: "test"})
+		plain, _, err := people.FirstToken(ctx, accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "p. " + string(role), Role: role, Label: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,6 +46,12 @@ var Routes = []Route{
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 
+	{http.MethodGet, "/users", accounts.Admin, nil, (*call).listUsers},
+	{http.MethodPost, "/users", accounts.Admin, nil, (*call).addUser},
+	{http.MethodPost, "/users/{person}/role", accounts.Admin, nil, (*call).setUserRole},
+	{http.MethodPost, "/users/{person}/disable", accounts.Admin, nil, (*call).disableUser},
+	{http.MethodPost, "/users/{person}/enable", accounts.Admin, nil, (*call).enableUser},
+
 	{http.MethodGet, "/tokens", accounts.Admin, nil, (*call).listTokens},
 	{http.MethodPost, "/tokens", accounts.Admin, nil, (*call).createToken},
 	{http.MethodDelete, "/tokens/{token_id}", accounts.Admin, nil, (*call).revokeToken},

@@ -68,6 +68,9 @@ func (a *app) client(c connection) (*client, error) {
 		if c.Token != "" {
 			at.Token = c.Token
 		}
+		if at.Token == "" {
+			return nil, usage("the gateway on this machine gives its command line no token: add --token, EDIGW_TOKEN or EDIGW_TOKEN_FILE")
+		}
 	} else if c.Token == "" {
 		return nil, usage("--api is given without a token: add --token, EDIGW_TOKEN or EDIGW_TOKEN_FILE; `edigw tokens create` makes one")
 	}

@@ -247,6 +247,10 @@ func TestTheCommandLineAgainstAGateway(t *testing.T) {
 			ID    string `json:"token_id"`
 			Token string
 		}
+		if r := g.do("tokens", "create", "--role", "viewer", "--person", "vera"); r.code != exitFailed || !strings.Contains(r.stderr, "edigw users add") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+		g.must(nil, "users", "add", "vera", "--role", "operator")
 		g.must(&made, "tokens", "create", "--role", "viewer", "--person", "vera", "-o", "json")
 		as := []string{"--api", g.at.URL, "--token", made.Token}
 		if r := g.do(append([]string{"messages", "list"}, as...)...); r.code != 0 {
@@ -261,6 +265,58 @@ func TestTheCommandLineAgainstAGateway(t *testing.T) {
 		}
 		if r := g.must(nil, "tokens", "list"); !strings.Contains(r.out, "vera") {
 			t.Errorf("%s", r.out)
+		}
+	})
+	t.Run("users add, list, role, disable and enable", func(t *testing.T) {
+		token := func(role string) []string {
+			r := g.must(nil, "tokens", "create", "--role", role, "--person", "otto")
+			return []string{"--api", g.at.URL, "--token", strings.TrimSpace(r.out)}
+		}
+		if r := g.must(nil, "users", "add", "otto", "--role", "approver"); r.out != "otto: approver, 0 tokens\n" {
+			t.Errorf("%s", r.out)
+		}
+		if r := g.do("users", "add", "Otto", "--role", "admin"); r.code != exitFailed || !strings.Contains(r.stderr, "there is otto, approver already") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+		approver, operator := token("approver"), token("operator")
+		if r := g.must(nil, "users", "role", "otto", "viewer"); r.out != "otto: viewer, 2 tokens\n" {
+			t.Errorf("%s", r.out)
+		}
+		for _, as := range [][]string{approver, operator} {
+			if r := g.do(append([]string{"messages", "raw", "acme", key}, as...)...); r.code != exitFailed || !strings.Contains(r.stderr, "needs the role operator") {
+				t.Errorf("a token allows more than its person may: exit %d: %s", r.code, r.stderr)
+			}
+		}
+		if r := g.must(nil, "users", "disable", "otto"); r.out != "otto: viewer, disabled, 0 tokens\n" {
+			t.Errorf("%s", r.out)
+		}
+		if r := g.do(append([]string{"messages", "list"}, approver...)...); r.code != exitFailed || !strings.Contains(r.stderr, "A valid token is needed") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+		if r := g.do("tokens", "create", "--role", "viewer", "--person", "otto"); r.code != exitFailed || !strings.Contains(r.stderr, "otto is disabled") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+		if r := g.must(nil, "users", "list"); !strings.Contains(r.out, "otto    viewer    0") {
+			t.Errorf("%s", r.out)
+		}
+		g.must(nil, "users", "enable", "otto")
+		if r := g.do(append([]string{"messages", "list"}, approver...)...); r.code != exitFailed {
+			t.Errorf("a token from before holds again: exit %d", r.code)
+		}
+		if r := g.must(nil, append([]string{"messages", "list"}, token("viewer")...)...); !strings.Contains(r.out, "acme") {
+			t.Errorf("%s", r.out)
+		}
+		if r := g.do("users", "disable", "local"); r.code != exitFailed || !strings.Contains(r.stderr, "this is the last administrator") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+	t.Run("partners token and revoke", func(t *testing.T) {
+		g.must(nil, "partners", "token", "acme", "--label", "lent out")
+		if r := g.must(nil, "partners", "revoke", "acme", "lent out"); r.stderr != "token lent out of acme is revoked\n" {
+			t.Errorf("%s", r.stderr)
+		}
+		if r := g.do("partners", "revoke", "acme", "lent out"); r.code != exitFailed || !strings.Contains(r.stderr, "There is no such thing") {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
 	})
 	t.Run("the first token comes from the database", func(t *testing.T) {

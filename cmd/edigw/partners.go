@@ -23,6 +23,8 @@ type partnersCommand struct {
 	List  partnersList  `cmd:"" help:"All partners, by id."`
 	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`
 	Token partnersToken `cmd:"" help:"Make a token that a partner shows on plain HTTP; its text is shown this once."`
+
+	Revoke partnersRevoke `cmd:"" help:"End a partner's token for good; a file that still declares it is refused afterwards."`
 }
 
 type partnersApply struct {
@@ -234,4 +236,23 @@ func (c *client) partnerToken(a *app, partner, label string, holds time.Duration
 	}
 	body, err = c.ask(a, http.MethodPost, "/partners/"+url.PathEscape(partner)+"/tokens", nil, send, &made)
 	return body, made.Token, err
+}
+
+type partnersRevoke struct {
+	Partner string `arg:"" help:"The partner's id."`
+	Label   string `arg:"" help:"The token's label, as partners show tells it."`
+	connection
+}
+
+func (c *partnersRevoke) Run(a *app) error {
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	path := "/partners/" + url.PathEscape(c.Partner) + "/tokens/" + url.PathEscape(c.Label)
+	if _, err := api.ask(a, http.MethodDelete, path, nil, nil, nil); err != nil {
+		return err
+	}
+	a.progress("token %s of %s is revoked", printable(c.Label), printable(c.Partner))
+	return nil
 }

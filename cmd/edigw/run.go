@@ -30,6 +30,7 @@ type grammar struct {
 
 	Deadletters deadlettersCommand `cmd:"" help:"Messages that our processing failed on."`
 	Documents   documentsCommand   `cmd:"" help:"Invoices and despatch advices."`
+	Users       usersCommand       `cmd:"" help:"People who may act, and their roles."`
 	Tokens      tokensCommand      `cmd:"" help:"Tokens for the API."`
 
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`

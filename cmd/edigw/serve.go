@@ -188,6 +188,9 @@ func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 	}
 }
 
+// localPerson acts with the token that the gateway leaves on its own machine.
+const localPerson = "local"
+
 // leaveAccess writes address and an administrator's token where the command line
 // of this machine finds them. A token from an earlier start is kept.
 func (s *started) leaveAccess(a *app, people *accounts.Store) error {
@@ -198,12 +201,16 @@ func (s *started) leaveAccess(a *app, people *accounts.Store) error {
 		}
 	}
 	if s.access.Token == "" {
-		plain, _, err := people.CreateToken(a.ctx, accounts.Identity{Person: "edigw serve", Role: accounts.Admin},
-			accounts.NewToken{Person: "local", Role: accounts.Admin, Label: "command line of this machine"})
-		if err != nil {
+		plain, _, err := people.FirstToken(a.ctx, accounts.Identity{Person: "edigw serve", Role: accounts.Admin},
+			accounts.NewToken{Person: localPerson, Role: accounts.Admin, Label: "command line of this machine"})
+		switch {
+		case errors.Is(err, accounts.ErrUnfit): // somebody has disabled him, or left him a lesser role
+			s.log.Info("the command line of this machine has no token of its own", "because", err)
+		case err != nil:
 			return err
+		default:
+			s.access.Token = plain
 		}
-		s.access.Token = plain
 	}
 	s.access.URL, s.access.Ingress = reachable(s.access.URL), reachable(s.access.Ingress)
 	if err := writePrivate(localAccessFile(dir), s.access); err != nil {

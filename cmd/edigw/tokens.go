@@ -23,7 +23,7 @@ type tokensCommand struct {
 // where there is no gateway to ask, it uses the database itself.
 type tokensCreate struct {
 	Role    string        `required:"" enum:"viewer,operator,approver,admin" help:"viewer, operator, approver or admin."`
-	Person  string        `placeholder:"NAME" help:"Who acts with it; the user at the keyboard if left out. Two tokens of one person are not two people."`
+	Person  string        `placeholder:"NAME" help:"Who acts with it, one of edigw users list; the user at the keyboard if left out. Two tokens of one person are not two people."`
 	Label   string        `default:"command line" help:"Tells the person's tokens apart."`
 	Expires time.Duration `placeholder:"DURATION" help:"For how long it holds, like 2160h; for ever if left out."`
 	Output  string        `short:"o" enum:"table,json" default:"table" help:"table or json."`
@@ -97,7 +97,7 @@ func (c *tokensCreate) first(a *app, expires time.Time) (err error) {
 		return err
 	}
 	store := &accounts.Store{Pool: db.pool}
-	plain, t, err := store.CreateToken(a.ctx, accounts.Identity{Person: "command line", Role: accounts.Admin}, accounts.NewToken{
+	plain, t, err := store.FirstToken(a.ctx, accounts.Identity{Person: "command line", Role: accounts.Admin}, accounts.NewToken{
 		Person: c.Person, Role: accounts.Role(c.Role), Label: c.Label, Expires: expires})
 	if err != nil {
 		return err
