@@ -19,7 +19,7 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 	if errors.Is(failed, errUnknownCommit) || isPassing(failed) || !pl.documentsRetained() {
 		return failed
 	}
-	s, err := g.begin(ctx)
+	s, err := g.beginInTurn(ctx, in)
 	if err != nil {
 		return failed
 	}

@@ -27,7 +27,7 @@ const compareLimit = 8 << 20
 
 // compare says what the part would change, where the table may call it a drift:
 // its digest is unknown under a known key.
-func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
+func (g *Gateway) compare(ctx context.Context, in *intake, p *part, k *dedup.Key) error {
 	if k == nil || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest {
 		return nil
 	}
@@ -41,7 +41,12 @@ func (g *Gateway) compare(ctx context.Context, p *part, k *dedup.Key) error {
 		c.tooLarge(p, original)
 		return nil
 	}
+	leave, err := g.turn(ctx, in, lookUp)
+	if err != nil {
+		return err
+	}
 	before, err := journal.ReadPayload(ctx, g.Pool, k.Partner, original.Payload.ID, original.Payload.Month, original.Offset, original.Length)
+	leave()
 	if errors.Is(err, journal.ErrPurged) {
 		c.class, c.severity = compare.OriginalPurged, compare.Medium
 		return nil

@@ -68,8 +68,9 @@ type Gateway struct {
 	Now     func() time.Time // the database's time: see Clock
 	NewID   func() uuid.UUID // UUIDv7
 
-	// Wait bounds how long a copy waits for the first one in this process; the
-	// database's lock_timeout bounds it between processes. 0 is two seconds.
+	// Wait bounds how long a delivery waits for others in this process, for the
+	// first copy of its message and for its partner's turn; the database's
+	// lock_timeout bounds it between processes. 0 is two seconds.
 	Wait time.Duration
 	// Patience bounds how long the database may take for a delivery, beside the
 	// time that its size allows for: one that hangs must not keep the partner
@@ -91,10 +92,11 @@ type Gateway struct {
 
 	Rules int32 // 0 is RulesVersion
 
-	flight  flight
-	recent  recent
-	group   group
-	failing failing
+	admission  admission
+	flight     flight
+	recent     recent
+	committers committers
+	failing    failing
 }
 
 const (

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
@@ -14,82 +13,15 @@ import (
 	"github.com/edigw/edigw/outbox"
 )
 
-// group commits prepared deliveries of new keys together: one statement a table
-// for all of them, one COMMIT. Nobody waits for others to come: whoever is there
-// when a committer is free goes with it, and a lone delivery goes at once, as a
-// group of one.
-//
-// A group never waits for a lock and takes only deliveries of which nothing is
-// known. If anything in it turns out otherwise it is rolled back, and each of its
-// members goes alone.
-type group struct {
-	mu      sync.Mutex
-	waiting []*member
-	running int
-}
-
-type member struct {
-	in     *intake
-	pl     *plan
-	guards []*dedup.Guard // its guard keys
-	r      *Receipt
-	err    error
-	done   chan struct{}
-}
-
 const (
-	committers   = 2         // two keep the disk and two processors busy
 	groupMembers = 64        // of a group at most
 	groupPayload = 256 << 10 // bytes of a member's payload at most
+	groupBytes   = 1 << 20   // of all its members' payloads, about
 	groupPosts   = 200       // documents of a member at most
 )
 
 // errAlone: the group was rolled back; the member goes alone.
 var errAlone = errors.New("goes alone")
-
-// commitSoon commits a delivery, in a group if it may go with others.
-func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) {
-	if !in.groupable() {
-		return g.commit(ctx, in)
-	}
-	m := &member{in: in, done: make(chan struct{})}
-	g.group.mu.Lock()
-	g.group.waiting = append(g.group.waiting, m)
-	start := g.group.running < committers
-	if start {
-		g.group.running++
-	}
-	g.group.mu.Unlock()
-	if start {
-		go g.commitWaiting()
-	}
-	select {
-	case <-m.done:
-	case <-ctx.Done():
-		if g.group.leave(m) {
-			return nil, fmt.Errorf("wait for a committer: %w", ctx.Err())
-		}
-		<-m.done // a committer has it, and is bounded itself
-	}
-	if errors.Is(m.err, errAlone) {
-		clear(in.keys) // what the group decided is void
-		clear(in.alerts)
-		return g.commit(ctx, in)
-	}
-	return m.r, m.err
-}
-
-// leave takes a member out of the queue; false if it is no longer there.
-func (q *group) leave(m *member) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.Index(q.waiting, m)
-	if i < 0 {
-		return false
-	}
-	q.waiting = slices.Delete(q.waiting, i, i+1)
-	return true
-}
 
 // groupable: nothing about the delivery is known, and it is small.
 func (in *intake) groupable() bool {
@@ -104,26 +36,6 @@ func (in *intake) groupable() bool {
 		posts += len(p.judged)
 	}
 	return posts > 0 && posts <= groupPosts
-}
-
-// commitWaiting is a committer: it takes who is waiting until nobody is.
-func (g *Gateway) commitWaiting() {
-	for {
-		g.group.mu.Lock()
-		n := min(len(g.group.waiting), groupMembers)
-		if n == 0 {
-			g.group.running--
-			g.group.mu.Unlock()
-			return
-		}
-		ms := slices.Clone(g.group.waiting[:n])
-		g.group.waiting = slices.Delete(g.group.waiting, 0, n)
-		g.group.mu.Unlock()
-		g.commitMembers(ms)
-		for _, m := range ms {
-			close(m.done)
-		}
-	}
 }
 
 func (g *Gateway) commitMembers(ms []*member) {

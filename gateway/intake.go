@@ -31,6 +31,8 @@ type intake struct {
 	looked         map[dedup.Ref]bool // keys that were looked for
 	written        []*journal.Acknowledgement
 
+	mayWait *time.Duration // for others in this process: what is left; nil: an operator's act, which takes no turn
+
 	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement

@@ -23,7 +23,7 @@ type Line struct {
 
 	Receipt *Receipt // nil: none was given, for Reason or Err
 	Reason  string   // why the transport refused it, in a word of a fixed list
-	Err     error    // *Rejection, ErrBusy, or a failure of ours
+	Err     error    // *Rejection, ErrBusy, ErrCrowded, or a failure of ours
 	Lost    error    // the answer could not be written
 }
 
@@ -31,7 +31,7 @@ type Line struct {
 const linedKeys = 8
 
 // Outcome is what the partner was told, in a word: an outcome of Answers, or
-// busy, refused or failed where there is no receipt.
+// busy, crowded, refused or failed where there is no receipt.
 func (l *Line) Outcome() string {
 	var r *Rejection
 	switch {
@@ -39,6 +39,8 @@ func (l *Line) Outcome() string {
 		return l.Receipt.Answer.Told().Word
 	case errors.Is(l.Err, ErrBusy):
 		return "busy"
+	case errors.Is(l.Err, ErrCrowded):
+		return "crowded"
 	case l.Reason != "" || errors.As(l.Err, &r):
 		return "refused"
 	}
@@ -52,7 +54,7 @@ func (l *Line) Write(ctx context.Context, log *slog.Logger) {
 	switch {
 	case outcome == "failed":
 		level = slog.LevelError
-	case outcome == "refused" || l.Receipt != nil && l.Receipt.Answer.Told().HTTP >= 400:
+	case outcome == "refused" || outcome == "crowded" || l.Receipt != nil && l.Receipt.Answer.Told().HTTP >= 400:
 		level = slog.LevelWarn
 	}
 	if !log.Enabled(ctx, level) {

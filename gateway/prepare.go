@@ -38,7 +38,7 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 				return err
 			}
 		}
-		if err := g.compare(ctx, p, k); err != nil {
+		if err := g.compare(ctx, in, p, k); err != nil {
 			return err
 		}
 		if p.number == "" {

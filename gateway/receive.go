@@ -12,9 +12,10 @@ import (
 // Receive is the life of one delivery. It gives the receipt that was committed,
 // by this delivery or by the one it repeats.
 //
-// ErrBusy means that the first copy is still running, a *Rejection that the
-// sender has to change something before an id is remembered, and any other
-// error is ours: nothing was stored, and the partner's retry starts fresh.
+// ErrBusy means that the first copy is still running, ErrCrowded that the partner
+// has more on its way than its share, a *Rejection that the sender has to change
+// something before an id is remembered, and any other error is ours: nothing was
+// stored, and the partner's retry starts fresh.
 //
 // The client hanging up does not cancel the work; a database that does not
 // answer does.
@@ -32,7 +33,9 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		return nil, err
 	}
 	defer in.close()
-	leave, ok := g.flight.enter(in.refs(), g.wait())
+	wait := g.wait()
+	in.mayWait = &wait
+	leave, ok := g.takeOff(in)
 	if !ok {
 		return nil, ErrBusy
 	}
@@ -42,10 +45,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 	}
 
 	for range startsAgain {
-		if err := g.lookUp(ctx, in); err != nil {
-			return nil, err
-		}
-		if r, err := g.known(ctx, in); r != nil || err != nil {
+		if r, err := g.find(ctx, in); r != nil || err != nil {
 			return r, err
 		}
 		if err := g.prepare(ctx, in); err != nil {
@@ -73,7 +73,7 @@ func (g *Gateway) commit(ctx context.Context, in *intake) (*Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := g.begin(ctx)
+	s, err := g.beginInTurn(ctx, in)
 	if err != nil {
 		return nil, err
 	}

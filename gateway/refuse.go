@@ -20,7 +20,13 @@ const (
 // refuse journals a delivery that could not be opened, within the partner's cap,
 // and gives its fault back. No key is made: the genuine message is still First.
 func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
-	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), now: g.Now()}
+	wait := g.wait()
+	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), now: g.Now(), mayWait: &wait}
+	leave, err := g.turn(ctx, in, lookUp)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	keep := d.Partner.Retention.Quarantine
 	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: month(in.now, d.Partner, keep), Received: in.now, Transport: d.Transport,
 		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: int16(d.Fault.Answer.Told().HTTP),

@@ -90,6 +90,7 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 			return people.Audit(ctx, tx, accounts.Entry{Who: a.By.Name, Role: accounts.Role(a.By.Role), Action: a.Action, Subject: a.Subject, Partner: a.Partner, Detail: detail})
 		},
 		Now:   func() time.Time { return r.now },
+		Wait:  20 * time.Second, // the machine may be busy with other tests
 		NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	for _, h := range documents.Handlers() {

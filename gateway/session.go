@@ -17,6 +17,7 @@ type session struct {
 	conn  *pgxpool.Conn
 	batch *pgx.Batch
 	noted *Notices
+	leave func() // ends the delivery's turn; nil: it took none
 	hook  func(string)
 	open  bool // BEGIN was sent
 }
@@ -30,6 +31,21 @@ func (g *Gateway) begin(ctx context.Context) (*session, error) {
 	}
 	s := &session{conn: conn, batch: &pgx.Batch{}, noted: g.Notices, hook: g.Hook}
 	s.batch.Queue("begin isolation level read committed")
+	return s, nil
+}
+
+// beginInTurn is begin for a delivery, which waits for its partner's turn.
+func (g *Gateway) beginInTurn(ctx context.Context, in *intake) (*session, error) {
+	leave, err := g.turn(ctx, in, transaction)
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.begin(ctx)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	s.leave = leave
 	return s, nil
 }
 
@@ -102,17 +118,22 @@ func (s *session) commit(ctx context.Context) error {
 	return nil
 }
 
-// failed rolls back after an error, so that its locks are gone before another
-// transaction looks for the cause.
+// failed ends the session after an error, so that its locks and its connection
+// are free before another transaction looks for the cause.
 func (s *session) failed(err error) error {
-	s.rollback()
+	s.end()
 	return err
 }
 
-// end gives the connection back, rolling back what was not committed.
+// end gives the connection back, rolling back what was not committed. A second
+// time it does nothing.
 func (s *session) end() {
 	s.rollback()
 	s.conn.Release()
+	if s.leave != nil {
+		s.leave()
+		s.leave = nil
+	}
 }
 
 func (s *session) rollback() {

@@ -12,18 +12,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/partners"
 )
 
 // What Spool.Take says of a payload it does not take in.
 var (
-	ErrTooLarge  = errors.New("the payload is larger than its limit")
-	ErrSpoolFull = errors.New("the spool is full")
+	ErrTooLarge   = errors.New("the payload is larger than its limit")
+	ErrSpoolFull  = errors.New("the spool is full")
+	ErrSpoolShare = errors.New("the partner's share of the spool is full")
 )
 
 // Spool takes payloads in, bounded: small ones into memory, large ones into
 // files without a name, so that nothing is left behind by a process that dies.
-// One Spool serves all transports, its cap is for all of them together. The
-// zero value works.
+// One Spool serves all transports, its cap is for all of them together, and of it
+// each partner has its share. The zero value works.
 type Spool struct {
 	Dir       string           // of the files; "" is the system's folder for temporary files
 	Threshold int64            // bytes kept in memory; 0 is 1 MiB
@@ -31,6 +33,15 @@ type Spool struct {
 	Gauge     prometheus.Gauge // of the bytes in files; nil for none
 
 	used atomic.Int64
+
+	mu sync.Mutex
+	by map[string]*spoolShare // of partners that have files
+}
+
+// spoolShare is what one partner has in files.
+type spoolShare struct {
+	files int
+	bytes int64
 }
 
 // Defaults of a Spool.
@@ -47,14 +58,17 @@ type Spooled struct {
 	Blank   bool // nothing, or nothing but white space
 
 	spool *Spool
-	file  int64 // bytes reserved
+	of    *partners.Partner // whose share it is in; nil: nobody's
+	file  int64             // bytes reserved
+	open  bool              // the file counts among the partner's
 }
 
-// Take reads r to its end. expect is how long r says it is, -1 if it does not;
-// limit is the longest that is taken. It gives ErrTooLarge or ErrSpoolFull,
-// before anything is read if expect tells; an error of r as it is; any other
-// error is the disk's.
-func (s *Spool) Take(r io.Reader, expect, limit int64) (*Spooled, error) {
+// Take reads r, which partner p sends, to its end; p is nil where nobody else
+// does. expect is how long r says it is, -1 if it does not; limit is the longest
+// that is taken. It gives ErrTooLarge, ErrSpoolFull or ErrSpoolShare, before
+// anything is read if expect tells; an error of r as it is; any other error is the
+// disk's. A partner's only payload may be as large as the cap.
+func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64) (*Spooled, error) {
 	if expect > limit {
 		return nil, ErrTooLarge
 	}
@@ -62,7 +76,10 @@ func (s *Spool) Take(r io.Reader, expect, limit int64) (*Spooled, error) {
 	if expect > threshold && s.used.Load()+expect > orDefault(s.Cap, DefaultSpoolCap) {
 		return nil, ErrSpoolFull
 	}
-	in := &Spooled{spool: s, Blank: true}
+	in := &Spooled{spool: s, of: p, Blank: true}
+	if expect > threshold && in.overShare(expect) {
+		return nil, ErrSpoolShare
+	}
 	buf, err := readUpTo(r, expect, min(threshold, limit)+1)
 	if int64(len(buf)) > limit {
 		return nil, ErrTooLarge
@@ -166,10 +183,14 @@ func (in *Spooled) spoolRest(head []byte, r io.Reader, limit int64) (err error) 
 }
 
 func (in *Spooled) reserve(n int64) error {
+	if in.overShare(n) {
+		return ErrSpoolShare
+	}
 	if in.spool.used.Add(n) > orDefault(in.spool.Cap, DefaultSpoolCap) {
 		in.spool.used.Add(-n)
 		return ErrSpoolFull
 	}
+	in.count(n)
 	in.file += n
 	if in.spool.Gauge != nil {
 		in.spool.Gauge.Add(float64(n))
@@ -177,10 +198,55 @@ func (in *Spooled) reserve(n int64) error {
 	return nil
 }
 
+// overShare reports whether n more bytes are more than the partner's share. Who
+// has no other file may fill the spool.
+func (in *Spooled) overShare(n int64) bool {
+	if in.of == nil {
+		return false
+	}
+	s := in.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	has := s.by[in.of.ID]
+	if has == nil || has.files == 0 || in.open && has.files == 1 {
+		return false
+	}
+	return has.bytes+n > int64(shareOf(in.of, int(orDefault(s.Cap, DefaultSpoolCap))))
+}
+
+// count adds n bytes, below zero all there are, to what the partner has.
+func (in *Spooled) count(n int64) {
+	if in.of == nil {
+		return
+	}
+	s := in.spool
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	has := s.by[in.of.ID]
+	if has == nil {
+		has = &spoolShare{}
+		if s.by == nil {
+			s.by = map[string]*spoolShare{}
+		}
+		s.by[in.of.ID] = has
+	}
+	has.bytes += n
+	switch {
+	case n < 0:
+		has.files, in.open = has.files-1, false
+	case !in.open:
+		has.files, in.open = has.files+1, true
+	}
+	if has.files == 0 {
+		delete(s.by, in.of.ID)
+	}
+}
+
 func (in *Spooled) release() {
 	if in.file == 0 {
 		return
 	}
+	in.count(-in.file)
 	in.spool.used.Add(-in.file)
 	if in.spool.Gauge != nil {
 		in.spool.Gauge.Sub(float64(in.file))

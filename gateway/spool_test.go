@@ -10,13 +10,15 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/partners"
 )
 
 func TestSpool(t *testing.T) {
 	take := func(t *testing.T, s *Spool, text string, limit int64) *Spooled {
 		t.Helper()
 		// A byte at a time, and the end on its own.
-		in, err := s.Take(iotest.OneByteReader(strings.NewReader(text)), -1, limit)
+		in, err := s.Take(nil, iotest.OneByteReader(strings.NewReader(text)), -1, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +60,7 @@ func TestSpool(t *testing.T) {
 		s := spool(t)
 		first := take(t, s, "0123456789abc", 100)
 		for _, expect := range []int64{-1, 13} {
-			if _, err := s.Take(strings.NewReader("0123456789abc"), expect, 100); !errors.Is(err, ErrSpoolFull) {
+			if _, err := s.Take(nil, strings.NewReader("0123456789abc"), expect, 100); !errors.Is(err, ErrSpoolFull) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -73,13 +75,47 @@ func TestSpool(t *testing.T) {
 		}
 	})
 
+	t.Run("a partner with several payloads has its share, one alone all of it", func(t *testing.T) {
+		s := &Spool{Dir: t.TempDir(), Threshold: 1, Cap: 100}
+		acme, bolt := &partners.Partner{ID: "acme", Share: 30}, &partners.Partner{ID: "bolt"}
+		give := func(p *partners.Partner, bytes int, expect int64) (*Spooled, error) {
+			return s.Take(p, strings.NewReader(strings.Repeat("x", bytes)), expect, 100)
+		}
+		closed := func(in *Spooled, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		closed(give(acme, 90, -1))
+		first, err := give(acme, 20, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, expect := range []int64{-1, 11} {
+			if _, err := give(acme, 11, expect); !errors.Is(err, ErrSpoolShare) {
+				t.Errorf("more than its share: %v", err)
+			}
+		}
+		closed(give(acme, 10, 10))
+		closed(give(bolt, 80, 80))
+		closed(first, nil)
+		closed(give(acme, 31, 31))
+		if len(s.by) != 0 || s.used.Load() != 0 {
+			t.Errorf("%d partners have files, of %d bytes", len(s.by), s.used.Load())
+		}
+	})
+
 	t.Run("what is too large is not taken, wherever that shows", func(t *testing.T) {
 		for _, c := range []struct {
 			text          string
 			expect, limit int64
 		}{{"0123456", 7, 6}, {"0123456", -1, 6}, {"0123456789abc", -1, 12}, {"0123456789abcdef", -1, 12}} {
 			s := spool(t)
-			if _, err := s.Take(strings.NewReader(c.text), c.expect, c.limit); !errors.Is(err, ErrTooLarge) {
+			if _, err := s.Take(nil, strings.NewReader(c.text), c.expect, c.limit); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("%+v: %v", c, err)
 			}
 			if s.used.Load() != 0 {
@@ -92,7 +128,7 @@ func TestSpool(t *testing.T) {
 		broken := errors.New("cable cut")
 		for _, sent := range []int{0, 5, 20} {
 			s := spool(t)
-			_, err := s.Take(io.MultiReader(strings.NewReader(strings.Repeat("x", sent)), iotest.ErrReader(broken)), -1, 100)
+			_, err := s.Take(nil, io.MultiReader(strings.NewReader(strings.Repeat("x", sent)), iotest.ErrReader(broken)), -1, 100)
 			if err != broken {
 				t.Errorf("after %d bytes: %v", sent, err)
 			}

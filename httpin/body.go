@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
 )
 
 // Limits bound what one request may cost. Zero values are the defaults.
@@ -93,12 +94,12 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, wants digests) (*
 }
 
 // take reads the body to its end.
-func (b *body) take(spool *gateway.Spool) (*gateway.Spooled, error) {
+func (b *body) take(spool *gateway.Spool, from *partners.Partner) (*gateway.Spooled, error) {
 	expect := b.request.ContentLength
 	if b.gzipped {
 		expect = -1
 	}
-	in, err := spool.Take(b.from, expect, b.limits.MaxBody)
+	in, err := spool.Take(from, b.from, expect, b.limits.MaxBody)
 	if err == nil && b.gzipped {
 		err = b.wire.drain()
 	}
@@ -106,6 +107,8 @@ func (b *body) take(spool *gateway.Spool) (*gateway.Spooled, error) {
 	switch {
 	case errors.Is(err, gateway.ErrTooLarge):
 		return in, tooLarge(b.limits.MaxBody)
+	case errors.Is(err, gateway.ErrSpoolShare):
+		return in, &refusal{problem: "too-many-at-once", reason: "spool-share", cause: gateway.ErrCrowded}
 	case errors.Is(err, gateway.ErrSpoolFull):
 		return in, &refusal{problem: "unavailable", reason: "spool-full", cause: err}
 	case err != nil:

@@ -39,6 +39,10 @@ type Handler struct {
 	Partner func(id string) *partners.Partner
 	// Receive is gateway.Gateway.Receive.
 	Receive func(context.Context, *gateway.Delivery) (*gateway.Receipt, error)
+	// Admit lets a partner's delivery in before its body is read; not ok while the
+	// partner has its share of deliveries here, and this one is then refused unread.
+	// nil admits all.
+	Admit func(*partners.Partner) (leave func(), ok bool)
 	// Reserve takes a known transport id before a large body is read; not ok while
 	// another copy is being read or received, and this one is then refused unread.
 	// nil reserves nothing.

@@ -18,6 +18,7 @@ import (
 type opened struct {
 	partner  *partners.Partner
 	key      string // transport key, "" if the sender gave no id
+	leave    func() // of the partner's share; nil without
 	release  func() // of the reserved key; nil without
 	spooled  *gateway.Spooled
 	delivery *gateway.Delivery
@@ -36,6 +37,9 @@ func (o *opened) close() {
 	if o.release != nil {
 		o.release()
 	}
+	if o.leave != nil {
+		o.leave()
+	}
 }
 
 // open reads a request: who, which message, and only then the body. Its error
@@ -48,6 +52,13 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 		return o, err
 	}
 	o.partner = p
+	if h.Admit != nil {
+		leave, ok := h.Admit(p)
+		if !ok {
+			return o, gateway.ErrCrowded
+		}
+		o.leave = leave
+	}
 	id, err := messageID(r.Header)
 	if err != nil {
 		return o, err
@@ -69,7 +80,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 	if err != nil {
 		return o, err
 	}
-	o.spooled, err = body.take(h.Spool)
+	o.spooled, err = body.take(h.Spool, p)
 	if err != nil {
 		return o, err
 	}

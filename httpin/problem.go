@@ -40,6 +40,7 @@ var Problems = []Problem{
 	{"content-too-large", 413, "The body is too large", "Send its interchanges in several requests."},
 	{"unsupported-content-type", 415, "The body has to be the interchange itself", "Send the interchange itself as the body, in one part."},
 	{"unsupported-content-encoding", 415, "Only gzip is decompressed here", "Send the body as it is, or compressed by gzip alone."},
+	{"too-many-at-once", 503, "More of your deliveries are on their way than are taken at once", "Nothing was kept. Send the same again under the same id after the time in Retry-After, and fewer at a time."},
 	{"unavailable", 503, "Nothing can be received at the moment", "Nothing was kept. Send the same again under the same id after the time in Retry-After."},
 }
 

@@ -91,6 +91,8 @@ func answerTo(err error) answer {
 		name = "in-progress"
 	case errors.As(err, &ours):
 		name, detail, limit = ours.problem, ours.detail, ours.limit
+	case errors.Is(err, gateway.ErrCrowded):
+		name = "too-many-at-once"
 	case errors.As(err, &theirs):
 		// The reason of a fault is a problem of ours: digest-mismatch.
 		if _, known := problemNamed(theirs.Reason); known {

@@ -19,15 +19,19 @@ type Numbers struct {
 	leased map[string]*block
 }
 
-type block struct{ next, end int64 }
+// block is what was leased for a partner and scope. Its lock is held while the
+// database is asked for more, so that nobody else waits for it.
+type block struct {
+	mu        sync.Mutex
+	next, end int64
+}
 
 // Next gives a number that no process gave before for partner and scope.
 func (n *Numbers) Next(ctx context.Context, partner, scope string) (int64, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	key := partner + "\t" + scope
-	b := n.leased[key]
-	if b == nil || b.next == b.end {
+	b := n.block(partner + "\t" + scope)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == b.end {
 		size := n.Block
 		if size == 0 {
 			size = 100
@@ -40,12 +44,22 @@ func (n *Numbers) Next(ctx context.Context, partner, scope string) (int64, error
 		if err != nil {
 			return 0, fmt.Errorf("lease control numbers for %s: %w", partner, err)
 		}
-		if n.leased == nil {
-			n.leased = map[string]*block{}
-		}
-		b = &block{end - size, end}
-		n.leased[key] = b
+		b.next, b.end = end-size, end
 	}
 	b.next++
 	return b.next - 1, nil
+}
+
+func (n *Numbers) block(key string) *block {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b := n.leased[key]
+	if b == nil {
+		if n.leased == nil {
+			n.leased = map[string]*block{}
+		}
+		b = &block{}
+		n.leased[key] = b
+	}
+	return b
 }

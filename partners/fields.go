@@ -50,6 +50,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"identifiers", d.identifiers(&s.Identifiers)},
 		field{"speaks_for", d.list(&s.SpeaksFor, shortName, "a partner's id")},
 		field{"types", d.types(&s.Types)},
+		field{"share", d.number(&s.Share, 1, 100)},
 		field{"acceptance", d.oneOf(&s.Acceptance, "interchange", "message")},
 		field{"on_drift", d.oneOf(&s.OnDrift, "reject", "hold")},
 		field{"on_dead", d.oneOf(&s.OnDead, "hold", "refuse")},

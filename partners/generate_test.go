@@ -57,8 +57,8 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 	set := map[string]any{
 		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Organisation": oneOf("north", "0", "1.5"),
 		".Identifiers": anyIdentifiers(t), ".SpeaksFor": some("other", "true", "007", "1e5"),
-		".Types":      append(some("INVOIC", "DESADV", "856", "NULL"), "810"),
-		".Acceptance": oneOf("interchange", "message"), ".OnDrift": oneOf("reject", "hold"), ".OnDead": oneOf("hold", "refuse"),
+		".Types": append(some("INVOIC", "DESADV", "856", "NULL"), "810"),
+		".Share": rapid.IntRange(1, 100).Draw(t, "share"), ".Acceptance": oneOf("interchange", "message"), ".OnDrift": oneOf("reject", "hold"), ".OnDead": oneOf("hold", "refuse"),
 		".DriftAcknowledgement": oneOf("none", "reject"), ".FourEyes": oneOf("invoices", "off"), ".ReceiptAction": rapid.IntRange(7, 8).Draw(t, "action"),
 		".AcceptsUCI8": rapid.Bool().Draw(t, "uci8"), ".Absorb": some("formatting", "envelope"), ".Attempts": rapid.IntRange(1, 100).Draw(t, "attempts"),
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),

@@ -30,9 +30,13 @@ type Partner struct {
 	Identifiers  []Identifier
 	SpeaksFor    []string // ids of partners whose interchanges this one may deliver (VANs)
 	Types        []string // message types accepted: INVOIC, DESADV, …
+	Share        int      // percent of a process that its deliveries may hold at once, 1 to 100; 0 is DefaultShare
 	Policy       Policy
 	Retention    Retention
 }
+
+// DefaultShare leaves another partner half of every process.
+const DefaultShare = 50
 
 // Identifier is one interchange address of a partner or of ours. Qualifier ""
 // matches only an address sent without one.

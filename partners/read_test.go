@@ -83,6 +83,7 @@ func TestRead(t *testing.T) {
 		want := &partners.PartnerSpec{
 			ID: "varied", Name: "Varied & Söhne", State: "paused", Organisation: "north",
 			Identifiers: []partners.Identifier{{ID: "VARIED"}, {Qualifier: "14", ID: "0012345000013"}, {Qualifier: "ZZ", ID: "VARIED"}},
+			Share:       20,
 			SpeaksFor:   []string{"small"},
 			Types:       []string{"810", "INVOIC"},
 			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject", FourEyes: "off",
@@ -135,7 +136,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:53 partner small",
+			"testdata/varied.yaml:54 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -39,6 +39,7 @@ type PartnerSpec struct {
 	Identifiers  []Identifier `yaml:"identifiers" json:"identifiers"`
 	SpeaksFor    []string     `yaml:"speaks_for" json:"speaks_for"`
 	Types        []string     `yaml:"types" json:"types"`
+	Share        int          `yaml:"share" json:"share"`
 
 	Acceptance             string        `yaml:"acceptance" json:"acceptance"`
 	OnDrift                string        `yaml:"on_drift" json:"on_drift"`
@@ -130,6 +131,7 @@ func Defaults() PartnerSpec {
 	return PartnerSpec{
 		State:                "active",
 		Types:                []string{"DESADV", "INVOIC"},
+		Share:                DefaultShare,
 		Acceptance:           "interchange",
 		OnDrift:              "reject",
 		OnDead:               "hold",
@@ -209,6 +211,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 		Identifiers:  s.Identifiers,
 		SpeaksFor:    s.SpeaksFor,
 		Types:        s.Types,
+		Share:        s.Share,
 		Policy: Policy{
 			Acceptance:             s.Acceptance,
 			OnDrift:                s.OnDrift,

@@ -121,10 +121,11 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, Recent: recentBytes, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
-		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
+		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
 		Spool:  &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes},
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
+	registry.MustRegister(g)
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Gateway: g,

@@ -19,7 +19,7 @@ const maxSource = 16 << 30
 func (a *app) source(name string) (p *edi.Payload, close func() error, err error) {
 	if name == "-" {
 		spool := &gateway.Spool{Cap: maxSource}
-		in, err := spool.Take(a.stdin, -1, maxSource)
+		in, err := spool.Take(nil, a.stdin, -1, maxSource)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read standard input: %w", err)
 		}
@@ -37,7 +37,7 @@ func (a *app) source(name string) (p *edi.Payload, close func() error, err error
 		return nil, nil, errors.Join(usage("%s is a folder; name a file in it, or - for standard input", name), f.Close())
 	case !st.Mode().IsRegular(): // a pipe has no size and is read once
 		spool := &gateway.Spool{Cap: maxSource}
-		in, err := spool.Take(f, -1, maxSource)
+		in, err := spool.Take(nil, f, -1, maxSource)
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, nil, fmt.Errorf("read %s: %w", name, err)
 		}

@@ -1,0 +1,250 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/edigw/edigw/partners"
+)
+
+// ErrCrowded: a partner has more on its way in this process than its share, and
+// no turn came in time. Nothing was stored; it is told to come again (503).
+var ErrCrowded = errors.New("more of this partner's deliveries are on their way than are taken at once")
+
+// admission shares this process out between partners: each holds at most its
+// share of the connections that deliveries use, and of the deliveries taken in at
+// once. Who waits for a connection holds none, and partners that wait take turns.
+//
+// A delivery holds one turn at a time, for as long as it uses a connection, and
+// never waits for one while it holds another. Groups of deliveries commit on
+// connections of their own, which are nobody's share.
+//
+// A transaction may wait for a lock, a look-up does not: the last connection, of a
+// share and of all, is for look-ups, so that a delivery whose key is free goes past
+// those whose keys are held.
+type admission struct {
+	mu    sync.Mutex
+	slots int // connections for deliveries that go alone; 0: not counted yet
+	used  [uses]int
+	by    map[string]*presence
+	queue [uses]turns[chan struct{}] // of deliveries that wait for a connection; closed when its turn has come
+}
+
+// use is what a delivery does with a connection.
+type use int
+
+const (
+	lookUp use = iota
+	transaction
+	uses
+)
+
+// presence is what a partner has in this process. It stays, since partners are
+// as many as are configured.
+type presence struct {
+	most       int       // connections at once
+	held       [uses]int // connections
+	waiting    [uses]int // deliveries that wait for a connection
+	deliveries int
+	copies     int // deliveries that wait for the first one under their key
+}
+
+const (
+	// deliveriesAtOnce bounds the deliveries in this process, of which each may
+	// hold a payload in memory (Spool.Threshold).
+	deliveriesAtOnce = 1024
+	// spare connections are for what is no delivery: the API, the clock, the
+	// configuration.
+	spare = 1
+)
+
+// slotsOf is how many of a pool's connections are for deliveries that go alone.
+func slotsOf(connections int) int { return max(3, connections-committersAtOnce-relief-spare) }
+
+// shareOf is a partner's share of n, rounded up.
+func shareOf(p *partners.Partner, n int) int {
+	share := p.Share
+	if share == 0 {
+		share = partners.DefaultShare
+	}
+	return max(1, (n*share+99)/100)
+}
+
+// connectionsOf is how many of so many connections a partner's deliveries may hold.
+func connectionsOf(p *partners.Partner, slots int) int { return max(2, shareOf(p, slots)) }
+
+// of gives what partner p has here. a.mu is held.
+func (a *admission) of(id string) *presence {
+	here := a.by[id]
+	if here == nil {
+		if a.by == nil {
+			a.by = map[string]*presence{}
+		}
+		here = &presence{}
+		a.by[id] = here
+	}
+	return here
+}
+
+// Admit lets a delivery of p into this process, before its body is read; not ok
+// while p has its share of deliveries here.
+func (g *Gateway) Admit(p *partners.Partner) (leave func(), ok bool) {
+	a := &g.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	here := a.of(p.ID)
+	if here.deliveries >= shareOf(p, deliveriesAtOnce) {
+		return nil, false
+	}
+	here.deliveries++
+	return func() {
+		a.mu.Lock()
+		here.deliveries--
+		a.mu.Unlock()
+	}, true
+}
+
+// may reports whether a partner may use one more connection. a.mu is held.
+func (a *admission) may(here *presence, to use) bool {
+	if to == transaction {
+		return a.used[to] < a.slots-1 && here.held[to] < here.most-1
+	}
+	return a.used[lookUp]+a.used[transaction] < a.slots && here.held[lookUp]+here.held[transaction] < here.most
+}
+
+// turn waits until a delivery may use a connection, and gives what ends it. What
+// it may wait for others in this process is used up by the wait. An operator's act
+// waits for nobody's turn.
+func (g *Gateway) turn(ctx context.Context, in *intake, to use) (leave func(), err error) {
+	if in.mayWait == nil {
+		return func() {}, nil
+	}
+	a, p := &g.admission, in.Partner
+	a.mu.Lock()
+	if a.slots == 0 {
+		a.slots = slotsOf(int(g.Pool.Stat().MaxConns()))
+	}
+	here := a.of(p.ID)
+	here.most = connectionsOf(p, a.slots)
+	leave = func() { a.leave(here, to) }
+	if here.waiting[to] == 0 && a.may(here, to) {
+		a.used[to]++
+		here.held[to]++
+		a.mu.Unlock()
+		return leave, nil
+	}
+	w := make(chan struct{})
+	a.queue[to].push(p.ID, w)
+	here.waiting[to]++
+	a.mu.Unlock()
+
+	since := time.Now()
+	deadline := time.NewTimer(*in.mayWait)
+	defer deadline.Stop()
+	select {
+	case <-w:
+	case <-deadline.C:
+		err = ErrCrowded
+	case <-ctx.Done():
+		err = fmt.Errorf("wait for a connection's turn: %w", ctx.Err())
+	}
+	*in.mayWait = max(0, *in.mayWait-time.Since(since))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil && a.queue[to].remove(p.ID, w) {
+		here.waiting[to]--
+		return nil, err
+	}
+	return leave, nil // it came at the last moment
+}
+
+// leave gives a place back, to whose turn it is.
+func (a *admission) leave(here *presence, from use) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.used[from]--
+	here.held[from]--
+	for to := range uses {
+		for {
+			var next *presence
+			w, ok := a.queue[to].next(func(partner string) bool {
+				next = a.by[partner]
+				return a.may(next, to)
+			})
+			if !ok {
+				break
+			}
+			a.used[to]++
+			next.held[to]++
+			next.waiting[to]--
+			close(w)
+		}
+	}
+}
+
+// takeOff waits until no other delivery of this process is under way under a key
+// of this one, and gives what lets the next one in.
+func (g *Gateway) takeOff(in *intake) (leave func(), ok bool) {
+	a, since := &g.admission, time.Now()
+	a.mu.Lock()
+	here := a.of(in.Partner.ID)
+	here.copies++
+	a.mu.Unlock()
+	leave, ok = g.flight.enter(in.refs(), *in.mayWait)
+	*in.mayWait = max(0, *in.mayWait-time.Since(since))
+	a.mu.Lock()
+	here.copies--
+	a.mu.Unlock()
+	return leave, ok
+}
+
+// find looks a delivery's keys up and answers it if it is a plain repeat, in one
+// turn.
+func (g *Gateway) find(ctx context.Context, in *intake) (*Receipt, error) {
+	leave, err := g.turn(ctx, in, lookUp)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := g.lookUp(ctx, in); err != nil {
+		return nil, err
+	}
+	if r, err := g.known(ctx, in); r != nil || err != nil {
+		return r, err
+	}
+	return nil, g.readMessages(ctx, in)
+}
+
+var (
+	partnerConnections = prometheus.NewDesc("edigw_partner_connections", "Connections to the database that the partner's deliveries hold now.", []string{"partner"}, nil)
+	partnerDeliveries  = prometheus.NewDesc("edigw_partner_deliveries", "Deliveries of the partner in this process now.", []string{"partner"}, nil)
+	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, or for their turn.", []string{"partner", "for"}, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{partnerConnections, partnerDeliveries, partnerWaiting} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector: what each partner has in this process.
+func (g *Gateway) Collect(to chan<- prometheus.Metric) {
+	a := &g.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	gauge := func(d *prometheus.Desc, n int, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
+	}
+	for partner, here := range a.by {
+		gauge(partnerConnections, here.held[lookUp]+here.held[transaction], partner)
+		gauge(partnerDeliveries, here.deliveries, partner)
+		gauge(partnerWaiting, here.copies, partner, "copy")
+		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction], partner, "turn")
+	}
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/partners"
+)
+
+func TestTurns(t *testing.T) {
+	drain := func(q *turns[string]) (got []string) {
+		for {
+			x, ok := q.next(everyone)
+			if !ok {
+				return got
+			}
+			got = append(got, x)
+		}
+	}
+	filled := func() *turns[string] {
+		q := &turns[string]{}
+		for _, x := range []string{"a1", "a2", "a3", "a4", "b1", "c1", "c2"} {
+			q.push(x[:1], x)
+		}
+		return q
+	}
+	t.Run("partners take turns, and each one's go in the order of arrival", func(t *testing.T) {
+		if diff := cmp.Diff([]string{"a1", "b1", "c1", "a2", "c2", "a3", "a4"}, drain(filled())); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("who may not have a turn keeps its place", func(t *testing.T) {
+		q := filled()
+		x, ok := q.next(func(partner string) bool { return partner != "a" })
+		if x != "b1" || !ok {
+			t.Errorf("got %s, %v", x, ok)
+		}
+		if diff := cmp.Diff([]string{"a1", "c1", "a2", "c2", "a3", "a4"}, drain(q)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("who gave up is left out, once", func(t *testing.T) {
+		q := filled()
+		for _, x := range []string{"a2", "b1"} {
+			if !q.remove(x[:1], x) || q.remove(x[:1], x) {
+				t.Errorf("%s was there once", x)
+			}
+		}
+		if q.size != 5 {
+			t.Errorf("%d wait", q.size)
+		}
+		if diff := cmp.Diff([]string{"a1", "c1", "a3", "c2", "a4"}, drain(q)); diff != "" {
+			t.Error(diff)
+		}
+		if q.size != 0 {
+			t.Errorf("%d wait in an empty queue", q.size)
+		}
+	})
+}
+
+func TestGroupsTakeTurns(t *testing.T) {
+	q := &committers{running: committersAtOnce}
+	add := func(partner string, bytes int) {
+		q.add(&member{in: &intake{Delivery: &Delivery{Partner: &partners.Partner{ID: partner}, Payload: edi.Bytes(make([]byte, bytes))}}})
+	}
+	by := func(ms []*member) map[string]int {
+		n := map[string]int{}
+		for _, m := range ms {
+			n[m.in.Partner.ID]++
+		}
+		return n
+	}
+	t.Run("who waits behind a hundred of another partner goes with the next group", func(t *testing.T) {
+		for range 100 {
+			add("acme", 4000)
+		}
+		add("bolt", 4000)
+		add("bolt", 4000)
+		if diff := cmp.Diff(map[string]int{"acme": groupMembers - 2, "bolt": 2}, by(q.take())); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(map[string]int{"acme": 100 - groupMembers + 2}, by(q.take())); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("large ones do not make a group that keeps the others waiting", func(t *testing.T) {
+		for range 20 {
+			add("acme", groupPayload)
+		}
+		if diff := cmp.Diff(map[string]int{"acme": groupBytes / groupPayload}, by(q.take())); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestShares(t *testing.T) {
+	for _, c := range []struct{ connections, share, want int }{
+		{20, 0, 8}, {20, 100, 15}, {20, 1, 2}, {20, 34, 6}, {4, 0, 2}, {4, 100, 3}, {8, 0, 2}, {100, 0, 48},
+	} {
+		t.Run(fmt.Sprintf("%d%% of a pool of %d", c.share, c.connections), func(t *testing.T) {
+			if got := connectionsOf(&partners.Partner{Share: c.share}, slotsOf(c.connections)); got != c.want {
+				t.Errorf("got %d, want %d", got, c.want)
+			}
+		})
+	}
+	t.Run("a partner has its share of deliveries, and gets back what ended", func(t *testing.T) {
+		g, acme := &Gateway{}, &partners.Partner{ID: "acme", Share: 1}
+		var leave []func()
+		for range shareOf(acme, deliveriesAtOnce) {
+			l, ok := g.Admit(acme)
+			if !ok {
+				t.Fatalf("refused after %d", len(leave))
+			}
+			leave = append(leave, l)
+		}
+		if _, ok := g.Admit(acme); ok || len(leave) != 11 {
+			t.Errorf("another one was let in after %d", len(leave))
+		}
+		if _, ok := g.Admit(&partners.Partner{ID: "bolt"}); !ok {
+			t.Error("another partner is refused")
+		}
+		leave[0]()
+		if _, ok := g.Admit(acme); !ok {
+			t.Error("one has left, and none is let in")
+		}
+	})
+}
