@@ -34,7 +34,7 @@ type rule struct {
 // Layers, from the bottom. Arrows point down only.
 var (
 	stores   = []string{"documents", "dedup", "journal", "outbox", "partners"}
-	contents = []string{"edi", "compare"}
+	contents = []string{"edi", "compare", "lease"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
 		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "embeddedpg", "migrations",
@@ -43,6 +43,7 @@ var (
 
 var layout = []rule{
 	{"edi", nothing, nil},
+	{"lease", nothing, nil},
 	{"cms", nothing, nil},
 	{"compare", nothing, []string{"edi"}},
 	{"edifact", nothing, []string{"edi"}},
@@ -55,7 +56,7 @@ var layout = []rule{
 	{"documents", sql, []string{"edi"}},
 	{"dedup", sql, []string{"edi"}},
 	{"journal", sql, []string{"edi"}},
-	{"outbox", sql, []string{"edi"}},
+	{"outbox", sql, []string{"edi", "lease"}},
 	{"partners", sql, []string{"edi"}},
 
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values

@@ -335,6 +335,21 @@ CREATE TABLE public.drift_copy (
     opened_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.effect (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    target text NOT NULL COLLATE pg_catalog."C",
+    event_month date NOT NULL,
+    state smallint DEFAULT 1 NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    lease_id uuid,
+    attempts smallint DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone
+);
+
 CREATE TABLE public.inbox (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -362,6 +377,18 @@ CREATE TABLE public.inbox (
     ack_id uuid,
     ack_month date,
     alert_id uuid
+);
+
+CREATE TABLE public.job (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    payload_sha256 bytea NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    lease_id uuid,
+    failures smallint DEFAULT 0 NOT NULL,
+    lost smallint DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.message_state (
@@ -581,8 +608,14 @@ ALTER TABLE ONLY public.drift_alert
 ALTER TABLE ONLY public.drift_copy
     ADD CONSTRAINT drift_copy_pkey PRIMARY KEY (partner_id, content, alert_id);
 
+ALTER TABLE ONLY public.effect
+    ADD CONSTRAINT effect_pkey PRIMARY KEY (partner_id, event_id, target);
+
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
+
+ALTER TABLE ONLY public.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (partner_id, message_id, payload_sha256);
 
 ALTER TABLE ONLY public.message_state
     ADD CONSTRAINT message_state_pkey PRIMARY KEY (partner_id, message_id, payload_sha256, seq);
@@ -651,9 +684,15 @@ CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity
 
 CREATE INDEX drift_alert_undecided ON public.drift_alert USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
 
+CREATE INDEX effect_due ON public.effect USING btree (target, partner_id, due_at) WHERE (state = ANY (ARRAY[1, 2]));
+
+CREATE INDEX effect_stuck ON public.effect USING btree (partner_id, event_id) WHERE (state = ANY (ARRAY[4, 5]));
+
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 
 CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0);
+
+CREATE INDEX job_due ON public.job USING btree (partner_id, due_at);
 
 CREATE INDEX outbox_pending ON ONLY public.outbox USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 

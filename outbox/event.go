@@ -24,6 +24,7 @@ const (
 const (
 	MessageReceived    = "message.received"
 	MessageDuplicate   = "message.duplicate"
+	MessageProcessed   = "message.processed" // deferred work has ended
 	DriftOpened        = "drift.opened"
 	DriftDecided       = "drift.decided"
 	DocumentCreated    = "document.created"
@@ -45,10 +46,11 @@ type Event struct {
 	Kind    string
 	Type    string
 	Subject string
-	Data    any // marshalled as JSON: references, never payloads
+	Data    any      // marshalled as JSON: references, never payloads
+	Targets []string // what it causes outside the database: one Effect each
 }
 
-// QueueEvents writes events in one statement.
+// QueueEvents writes events in one statement, and what they cause in another.
 func QueueEvents(b *pgx.Batch, events []Event) error {
 	n := len(events)
 	if n == 0 {
@@ -74,5 +76,6 @@ func QueueEvents(b *pgx.Batch, events []Event) error {
 		from unnest($1::text[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int2[])
 			as e (partner_id, event_id, purge_month, kind, type, subject, body, state)`,
 		partner, id, month, kind, typ, subject, body, state)
+	queueEffects(b, events)
 	return nil
 }

@@ -1,0 +1,157 @@
+package targets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/edigw/edigw/lease"
+	"github.com/edigw/edigw/outbox"
+)
+
+// Folder hands each effect over as a file: <dir>/<partner>/<event id>.json. The name
+// is the idempotency key. A file is there whole or not at all, and whoever reads
+// moves it into the folder taken beside it, so that it is known to have been handed
+// over; what is deleted instead may come again after a crash.
+//
+// The file is linked into its place from one with a hidden name, which holds the
+// lease. Ask deletes those before it looks: a process that slept on its way then has
+// nothing left to link.
+type Folder struct {
+	Dir string
+	// Content gives the file's bytes. An error that is outbox.ErrNotDone is counted
+	// as a failed attempt.
+	Content func(ctx context.Context, s *outbox.Step) ([]byte, error)
+	Hook    func(point string) // of fault tests; nil otherwise
+}
+
+// FolderName is the target's name, as hand_over names it.
+const FolderName = "folder"
+
+// Target makes the target.
+func (f *Folder) Target() outbox.Target {
+	return outbox.Target{Name: FolderName, Send: f.send, Ask: f.ask}
+}
+
+const taken = "taken"
+
+func (f *Folder) dir(s *outbox.Step) string { return filepath.Join(f.Dir, s.Partner) }
+
+func (f *Folder) final(s *outbox.Step) string {
+	return filepath.Join(f.dir(s), s.Event.String()+".json")
+}
+
+// hidden is the pattern of files that are on their way.
+func (f *Folder) hidden(s *outbox.Step, by string) string {
+	return filepath.Join(f.dir(s), "."+s.Event.String()+"."+by+".part")
+}
+
+// send puts the file into its place. Before it is linked nothing has happened.
+func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
+	body, err := f.Content(ctx, s)
+	if err != nil {
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	}
+	if err := os.MkdirAll(filepath.Join(f.dir(s), taken), 0o770); err != nil {
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	}
+	there, err := f.there(s)
+	if there {
+		return syncFolder(f.dir(s))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	}
+	part := f.hidden(s, s.Lease.String())
+	if err := writeSynced(part, body); err != nil {
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, errors.Join(err, removed(part)))
+	}
+	f.reached("file written")
+	if err := s.Still(ctx); err != nil {
+		return errors.Join(err, removed(part))
+	}
+	f.reached("before link")
+	err = os.Link(part, f.final(s))
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // whoever took the lease has deleted it
+		return lease.ErrLost
+	case errors.Is(err, fs.ErrExist):
+	case err != nil:
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, errors.Join(err, removed(part)))
+	}
+	return errors.Join(removed(part), syncFolder(f.dir(s)))
+}
+
+// ask tells whether the file is there or was taken, once nobody can put it there
+// any more but the one who asks.
+func (f *Folder) ask(_ context.Context, s *outbox.Step) (outbox.Outcome, error) {
+	parts, err := filepath.Glob(f.hidden(s, "*"))
+	if err != nil {
+		return outbox.CannotKnow, err
+	}
+	for _, part := range parts {
+		if err := removed(part); err != nil {
+			return outbox.CannotKnow, err
+		}
+	}
+	there, err := f.there(s)
+	switch {
+	case err != nil:
+		return outbox.CannotKnow, err
+	case !there:
+		return outbox.NotDone, nil
+	}
+	return outbox.WasDone, syncFolder(f.dir(s))
+}
+
+// there reports whether the file stands in its place, or was taken.
+func (f *Folder) there(s *outbox.Step) (bool, error) {
+	final := f.final(s)
+	for _, path := range []string{final, filepath.Join(f.dir(s), taken, filepath.Base(final))} { // in the order in which it goes
+		if _, err := os.Lstat(path); err == nil {
+			return true, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func (f *Folder) reached(point string) {
+	if f.Hook != nil {
+		f.Hook(point)
+	}
+}
+
+// writeSynced writes a new file and waits until it is on the disk.
+func writeSynced(path string, body []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o660)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(body)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// removed deletes a file, which may be gone.
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// syncFolder waits until the names in a folder are on the disk.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

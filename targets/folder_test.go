@@ -1,0 +1,133 @@
+package targets
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/lease"
+	"github.com/edigw/edigw/outbox"
+)
+
+func folder(t *testing.T) *Folder {
+	return &Folder{Dir: t.TempDir(), Content: func(context.Context, *outbox.Step) ([]byte, error) { return []byte("{}\n"), nil }}
+}
+
+func step(event uuid.UUID, still func(context.Context) error) *outbox.Step {
+	return outbox.NewStep(outbox.Effect{Partner: "acme", Event: event, Lease: uuid.New()}, outbox.Caused{}, still)
+}
+
+// files lists what stands below dir, hidden files too.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var list []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			path, err = filepath.Rel(dir, path)
+			list = append(list, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestFolder(t *testing.T) {
+	event := uuid.MustParse("019ad0e2-7c00-7000-8000-000000000001")
+	final := "acme/" + event.String() + ".json"
+	ask := func(t *testing.T, f *Folder, want outbox.Outcome) {
+		t.Helper()
+		if got, err := f.ask(t.Context(), step(event, nil)); got != want || err != nil {
+			t.Errorf("asked, it says %v, %v, want %v", got, err, want)
+		}
+	}
+	send := func(t *testing.T, f *Folder) {
+		t.Helper()
+		if err := f.send(t.Context(), step(event, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("a file of the event's name is there, whole, and nothing else", func(t *testing.T) {
+		f := folder(t)
+		ask(t, f, outbox.NotDone)
+		send(t, f)
+		if diff := cmp.Diff([]string{final}, files(t, f.Dir)); diff != "" {
+			t.Error(diff)
+		}
+		if b, err := os.ReadFile(filepath.Join(f.Dir, final)); err != nil || string(b) != "{}\n" {
+			t.Errorf("%q, %v", b, err)
+		}
+		ask(t, f, outbox.WasDone)
+	})
+	t.Run("sent twice it is there once, as it was", func(t *testing.T) {
+		f := folder(t)
+		send(t, f)
+		f.Content = func(context.Context, *outbox.Step) ([]byte, error) { return []byte("other"), nil }
+		send(t, f)
+		if b, err := os.ReadFile(filepath.Join(f.Dir, final)); err != nil || string(b) != "{}\n" || len(files(t, f.Dir)) != 1 {
+			t.Errorf("%q, %v, %v", b, err, files(t, f.Dir))
+		}
+	})
+	t.Run("what was taken was handed over, and does not come again", func(t *testing.T) {
+		f := folder(t)
+		send(t, f)
+		if err := os.Rename(filepath.Join(f.Dir, final), filepath.Join(f.Dir, "acme", "taken", event.String()+".json")); err != nil {
+			t.Fatal(err)
+		}
+		ask(t, f, outbox.WasDone)
+		send(t, f)
+		if diff := cmp.Diff([]string{"acme/taken/" + event.String() + ".json"}, files(t, f.Dir)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("one that slept before it asked whether the lease is its own puts nothing there", func(t *testing.T) {
+		f := folder(t)
+		err := f.send(t.Context(), step(event, func(context.Context) error { return lease.ErrLost }))
+		if !errors.Is(err, lease.ErrLost) || len(files(t, f.Dir)) != 0 {
+			t.Errorf("%v, %v", err, files(t, f.Dir))
+		}
+	})
+	t.Run("one that slept after that has nothing left to link once somebody has asked", func(t *testing.T) {
+		f := folder(t)
+		f.Hook = func(point string) {
+			if point == "before link" {
+				f.Hook = nil
+				ask(t, f, outbox.NotDone)
+				send(t, f) // by whoever took the lease; the reader takes it
+				if err := os.Rename(filepath.Join(f.Dir, final), filepath.Join(f.Dir, "acme", "taken", event.String()+".json")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		err := f.send(t.Context(), step(event, nil))
+		if !errors.Is(err, lease.ErrLost) {
+			t.Errorf("it ended with %v", err)
+		}
+		if diff := cmp.Diff([]string{"acme/taken/" + event.String() + ".json"}, files(t, f.Dir)); diff != "" {
+			t.Errorf("handed over twice:\n%s", diff)
+		}
+	})
+	t.Run("what fails before the file is in its place is certainly not done", func(t *testing.T) {
+		f := folder(t)
+		f.Content = func(context.Context, *outbox.Step) ([]byte, error) { return nil, errors.New("no such document") }
+		if err := f.send(t.Context(), step(event, nil)); !errors.Is(err, outbox.ErrNotDone) {
+			t.Error(err)
+		}
+		f = folder(t)
+		if err := os.WriteFile(filepath.Join(f.Dir, "acme"), nil, 0o600); err != nil { // where a folder is to be
+			t.Fatal(err)
+		}
+		if err := f.send(t.Context(), step(event, nil)); !errors.Is(err, outbox.ErrNotDone) {
+			t.Error(err)
+		}
+	})
+}
