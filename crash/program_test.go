@@ -48,6 +48,12 @@ func startIn(t testing.TB, dataDir string, env ...string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return startProgram(t, path, dataDir, env...)
+}
+
+// startProgram starts the gateway at a path.
+func startProgram(t testing.TB, path, dataDir string, env ...string) *program {
+	t.Helper()
 	cmd := exec.Command(path, "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
 		"--data-dir", dataDir, "--log-format", "json", "--database-connections", "8")
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, env...)

@@ -44,8 +44,8 @@ func newSite(t *testing.T, count int) *site {
 	return s
 }
 
-func (s *site) connect(t *testing.T, count int) {
-	t.Helper()
+// partnersYAML declares an organisation and that many partners.
+func partnersYAML(count int) string {
 	var text strings.Builder
 	text.WriteString("kind: Organisation\nid: north\n")
 	for n := range count {
@@ -54,7 +54,12 @@ func (s *site) connect(t *testing.T, count int) {
 		fmt.Fprintf(&text, "---\nkind: Partner\nid: %s\norganisation: north\nidentifiers: [{qualifier: \"14\", id: \"%s\"}]\n"+
 			"types: [INVOIC]\nhttp:\n  tokens: [{label: erp, sha256: %s}]\n", p.id(), p.address(), hex.EncodeToString(digest[:]))
 	}
-	specs, err := partners.Reader{}.Read("", []byte(text.String()))
+	return text.String()
+}
+
+func (s *site) connect(t *testing.T, count int) {
+	t.Helper()
+	specs, err := partners.Reader{}.Read("", []byte(partnersYAML(count)))
 	if err != nil {
 		t.Fatal(err)
 	}
