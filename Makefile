@@ -11,6 +11,7 @@ PACKAGES    ?= ./...
 FUZZTIME    ?= 20s
 RUNS        ?= 20
 MODEL_RUNS  ?= 10000
+SEEDS       ?= 20
 ARGS        ?=
 
 ##@ Use
@@ -67,6 +68,12 @@ promela: checker ## Search every state of the model of receiving, and plant each
 crash: setup ## Kill the program, cut its connections, stop its database: each case RUNS times
 	go test -count=1 -timeout 0 -v ./crash -runs $(RUNS) | grep -vE '^=== |^ *--- PASS'
 
+torture: setup ## SEEDS runs in which everything fails at once, then every invariant checked
+	go run ./torture -seeds $(SEEDS) $(ARGS)
+
+torture-planted: setup ## Plant each bug of torture/planted in turn: the checker has to find it
+	go run ./torture -planted all $(ARGS)
+
 ##@ Measure
 
 bench: setup ## Lexer, and receive rates as ratios to the database's own limit (ARGS='-seconds 1 -rounds 1')
@@ -81,4 +88,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash bench big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted bench big help
