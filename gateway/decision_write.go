@@ -54,7 +54,7 @@ func (x *deciding) close(ctx context.Context, s *session, events []outbox.Event)
 	x.settle(s)
 	notices := x.notices()
 	x.did.Notices = len(notices)
-	events = append(events, notices...)
+	events = append(append(events, notices...), x.alertNotices()...)
 	if !x.alert.Test {
 		events = append(events, x.event(outbox.KindEvent, outbox.DriftDecided, x.decidedData()))
 	}
@@ -213,6 +213,18 @@ func (x *deciding) notices() []outbox.Event {
 	}
 	if x.row.Kind == dedup.KindDocument && x.row.Notifies {
 		list = append(list, add(x.in.SHA256, true))
+	}
+	return list
+}
+
+// alertNotices tells the operators of the decision, and of the alerts that it
+// settled with its own.
+func (x *deciding) alertNotices() []outbox.Event {
+	data := x.decidedData()
+	data["state"] = x.did.State
+	list := []outbox.Event{x.g.alertNotice(outbox.AlertDecided, x.in.now, x.owner, x.alert, x.alert.MessageID, data)}
+	for _, a := range x.settled {
+		list = append(list, x.g.alertNotice(outbox.AlertClosed, x.in.now, x.owner, a, a.MessageID, map[string]any{"kind": a.Kind, "by_alert_id": x.alert.ID}))
 	}
 	return list
 }

@@ -93,8 +93,15 @@ func (w *world) open(a *modelAlert) *modelAlert {
 	w.alerts = append(w.alerts, a)
 	if a.state == "open" {
 		w.events["drift.opened"]++
+		w.events["alert.opened"]++
 	}
 	return a
+}
+
+// join counts one more reception of what an alert is about.
+func (w *world) join(a *modelAlert) {
+	a.receptions++
+	w.events["alert.joined"]++
 }
 
 // drift opens an alert for a digest, or adds it to the one that waits for a
@@ -103,7 +110,7 @@ func (w *world) drift(kind, key string, d [32]byte, purged bool) *modelAlert {
 	for _, a := range w.alerts {
 		if a.kind == kind && a.key == key && a.state == "open" {
 			a.digests = append(a.digests, d)
-			a.receptions++
+			w.join(a)
 			a.purged = purged
 			return a
 		}

@@ -190,7 +190,7 @@ func (w *world) repeat(r *wanted) {
 	r.stored, r.answer, r.item = true, v.answer, v.item
 	if r.row == "I7" {
 		r.verdict, r.alert = gateway.Drift, v.alert
-		v.alert.receptions++
+		w.join(v.alert)
 	}
 	if v.answer != 0 {
 		return

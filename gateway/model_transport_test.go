@@ -38,7 +38,7 @@ func (w *world) deliver(id string, parts []*sending) *expectation {
 	noted := e.rule == "T5" || e.rule == "T6"
 	switch {
 	case e.rule == "T2":
-		before.alert.receptions++
+		w.join(before.alert)
 		return w.storedPayload(e, before, gateway.Drift)
 	case e.rule == "T2b":
 		return w.storedPayload(e, before, gateway.Duplicate)
@@ -231,6 +231,7 @@ func (w *world) closeDrifts(items []*wanted) {
 				}
 				if !t.open(p.alert) {
 					p.alert.state = "resolved"
+					w.events["alert.closed"]++
 				}
 			}
 		}

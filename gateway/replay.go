@@ -179,7 +179,9 @@ func (x *letter) replay(ctx context.Context, s *session) error {
 	}
 	err := x.g.writeUnder(ctx, s, pl, x.key, acks)
 	if err == nil {
-		pl.writeAlerts(s)
+		err = pl.writeAlerts(ctx, s)
+	}
+	if err == nil {
 		err = x.close(ctx, s, x.g.events(pl), "message.replayed")
 	}
 	if err == nil {

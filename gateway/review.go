@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/outbox"
 )
 
 // Assign gives an undecided drift to a person, who takes it in review; to ""
@@ -59,6 +60,10 @@ func (g *Gateway) propose(ctx context.Context, x *deciding) error {
 		}
 		dedup.QueueProposal(s.batch, a.Partner, a.ID, &dedup.Proposed{Decision: string(x.d.Choice), Digest: x.d.Digest, By: x.d.By.Name,
 			Reason: x.d.Reason, Note: x.d.Note, Facts: facts})
+		notice := x.g.alertNotice(outbox.AlertProposed, x.in.now, x.owner, a, a.MessageID, x.decidedData())
+		if err := outbox.QueueEvents(s.batch, []outbox.Event{notice}); err != nil {
+			return "", err
+		}
 		if err := s.flush(ctx); err != nil {
 			return "", err
 		}

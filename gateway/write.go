@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/journal"
@@ -142,7 +143,9 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := g.writePayload(ctx, s, pl); err != nil {
 		return err
 	}
-	pl.writeAlerts(s)
+	if err := pl.writeAlerts(ctx, s); err != nil {
+		return err
+	}
 	acks, err := pl.acknowledgements(r)
 	if err != nil {
 		return err
@@ -196,7 +199,11 @@ func (g *Gateway) writePayload(ctx context.Context, s *session, pl *plan) error 
 // maxCopies bounds the documents of a drift that are looked for later.
 const maxCopies = 1000
 
-func (pl *plan) writeAlerts(s *session) {
+// writeAlerts queues what happens to alerts. One that is joined must be there, or
+// the delivery starts again: that is asked before COMMIT is sent.
+func (pl *plan) writeAlerts(ctx context.Context, s *session) error {
+	joined, there := 0, 0
+	one := func(c pgconn.CommandTag) error { there += int(c.RowsAffected()); return nil }
 	write := func(d *driftChange) {
 		if d == nil {
 			return
@@ -205,9 +212,11 @@ func (pl *plan) writeAlerts(s *session) {
 		case d.opened:
 			dedup.QueueAlert(s.batch, a)
 		case d.joined:
-			dedup.QueueAlertReception(s.batch, a.Partner, a.ID)
+			joined++
+			dedup.QueueAlertReception(s.batch, a.Partner, a.ID).Exec(one)
 		case d.added:
-			dedup.QueueAlertDigest(s.batch, a.Partner, a.ID, a.Digests[0], a.Class, a.Severity, a.Headline, a.Proposal)
+			joined++
+			dedup.QueueAlertDigest(s.batch, a.Partner, a.ID, a.Digests[0], a.Class, a.Severity, a.Headline, a.Proposal).Exec(one)
 		}
 	}
 	write(pl.drift)
@@ -248,6 +257,16 @@ func (pl *plan) writeAlerts(s *session) {
 			dedup.QueueCopySeen(s.batch, c.partner, c.Alert, pl.in.messageID())
 		}
 	}
+	if joined == 0 {
+		return nil
+	}
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("write alerts: %w", err)
+	}
+	if there < joined {
+		return errStartAgain
+	}
+	return nil
 }
 
 // acknowledgements gives the answers to be kept.
@@ -302,6 +321,7 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
 	}
+	events = append(events, g.alertNotices(pl)...)
 	events = append(events, pl.created...)
 	pl.created = nil
 	for _, x := range pl.supersede {

@@ -38,6 +38,15 @@ const (
 	NoticeDiscarded = "notice.discarded" // a dead message that was given up
 )
 
+// Notices to the operators: what happens to a drift alert.
+const (
+	AlertOpened   = "alert.opened"
+	AlertJoined   = "alert.joined"   // a payload came under it: a further one, or one that is known
+	AlertProposed = "alert.proposed" // a decision waits for a second person
+	AlertDecided  = "alert.decided"
+	AlertClosed   = "alert.closed" // without a decision of its own: by a delivery or another decision
+)
+
 // Event is a row to be written. Its id is the idempotency key of whoever reads it.
 type Event struct {
 	Partner string
