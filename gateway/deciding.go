@@ -130,6 +130,9 @@ func (g *Gateway) rule(ctx context.Context, a *dedup.Alert, d Decision, approver
 		if err != nil {
 			return nil, g.wrote(err)
 		}
+		if x.did.State != "awaiting_approval" {
+			g.released(ctx, x.key)
+		}
 		return &x.did, nil
 	}
 	return nil, errUnsettled

@@ -46,6 +46,22 @@ func (g *Gateway) Replay(ctx context.Context, l Letter, by Person, dry bool) (*R
 	return x.run(ctx, true, x.replay)
 }
 
+// Judged tells how a payload's refused messages stand to the settings that hold
+// now: how many are refused, and whether Replay would judge them again.
+func (g *Gateway) Judged(k *dedup.Key, v *dedup.Variant) (refused int, again bool) {
+	owner := g.Partner(k.Partner)
+	for i := range v.Messages {
+		if f := v.Messages[i].Fate; f == dedup.RefusedMsg || f == dedup.WithOthers {
+			refused++
+		}
+	}
+	if owner == nil || refused == 0 || !unfinished(v) || v.Epoch != k.Epoch {
+		return refused, false
+	}
+	a := &Arrival{Revision: dedup.Revision{Partner: owner.Revision, Rules: g.rules()}}
+	return refused, staleRefused(a, v) && fitsStanding(k, len(v.Messages), digestsOf(v))
+}
+
 // Discard gives the dead messages of a payload up: refused by us, never posted
 // from it again. Where the partner was told positively a notice says so; copies
 // go on getting the stored answer.
@@ -90,6 +106,9 @@ func (x *letter) run(ctx context.Context, judged bool, work func(context.Context
 		}
 		if err != nil {
 			return nil, x.g.wrote(err)
+		}
+		if !x.dry {
+			x.g.released(ctx, x.key)
 		}
 		return &x.out, nil
 	}
@@ -182,7 +201,11 @@ func (x *letter) replay(ctx context.Context, s *session) error {
 		err = pl.writeAlerts(ctx, s)
 	}
 	if err == nil {
-		err = x.close(ctx, s, x.g.events(pl), "message.replayed")
+		action := "message.replayed"
+		if r.verdict == Reevaluation {
+			action = "message.re-evaluated"
+		}
+		err = x.close(ctx, s, x.g.events(pl), action)
 	}
 	if err == nil {
 		err = s.commit(ctx)

@@ -690,7 +690,11 @@ CREATE INDEX effect_stuck ON public.effect USING btree (partner_id, event_id) WH
 
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 
+CREATE INDEX inbox_payload_held ON public.inbox USING btree (partner_id, payload_id) WHERE (payload_month = '9999-01-01'::date);
+
 CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0);
+
+CREATE INDEX inbox_unfinished ON public.inbox USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY[3, 4, 5]));
 
 CREATE INDEX job_due ON public.job USING btree (partner_id, due_at);
 
@@ -701,6 +705,8 @@ CREATE INDEX outbox_default_next_at_idx ON public.outbox_default USING btree (ne
 CREATE INDEX outbox_held_next_at_idx ON public.outbox_held USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 
 CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
+
+CREATE INDEX variant_payload_held ON public.variant USING btree (partner_id, payload_id) WHERE (payload_month = '9999-01-01'::date);
 
 CREATE INDEX variant_refused ON public.variant USING btree (partner_id, message_id, content_sha256) WHERE (state = 7);
 

@@ -136,6 +136,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go clock.Run(background, pool)
 	go directory.Watch(background)
 	go makePartitions(background, db, log)
+	go g.KeepReleasing(background)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, httpin.Routes(in)), api.Handler()); err != nil {
 		return nil, err
 	}
