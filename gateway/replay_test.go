@@ -14,7 +14,7 @@ import (
 // dead gives the letters that the list of dead ones holds.
 func (r *rig) dead() []gateway.Letter {
 	r.t.Helper()
-	keys, err := dedup.Inbox{Pool: r.Pool}.Dead(context.Background(), dedup.DeadFilter{Limit: 100})
+	keys, err := dedup.Inbox{Pool: r.Pool}.Dead(context.Background(), dedup.LetterFilter{Limit: 100})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ func sha(text string) [32]byte { return sha256.Sum256([]byte(text)) }
 const (
 	keyOf1 = "unb:9520001000010:14:9520002000019:14:1"
 	keyOf2 = "unb:9520001000010:14:9520002000019:14:2"
+	keyOf4 = "unb:9520001000010:14:9520002000019:14:4"
 )
 
 // filled is a rig in which something of everything has happened.
@@ -71,7 +72,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	calls := map[string][]struct{ method, path, contentType, body string }{
 		"GET /openapi.json":                         {{"GET", "/openapi.json", "", ""}},
 		"GET /partners":                             {{"GET", "/partners", "", ""}},
-		"PUT /partners":                             {{"PUT", "/partners", "application/yaml", strings.Replace(configuration, "Bolt", "Bolt GmbH", 1)}, {"PUT", "/partners", "application/yaml", "kind: Partner\nid: x\nnane: y\n"}},
+		"PUT /partners":                             {{"PUT", "/partners", "application/yaml", strings.NewReplacer("Bolt", "Bolt GmbH", "ACME", "ACME Ltd").Replace(configuration)}, {"PUT", "/partners", "application/yaml", "kind: Partner\nid: x\nnane: y\n"}},
 		"POST /partners/{partner}/tokens":           {{"POST", "/partners/acme/tokens", "application/json", `{"label":"a","expires_at":"` + expires + `"}`}, {"POST", "/partners/acme/tokens", "application/json", `{"label":"b"}`}},
 		"GET /partners/{partner}":                   {{"GET", "/partners/acme", "", ""}, {"GET", "/partners/nobody", "", ""}},
 		"DELETE /partners/{partner}/tokens/{label}": {{"DELETE", "/partners/acme/tokens/b", "", ""}, {"DELETE", "/partners/acme/tokens/b", "", ""}},
@@ -84,6 +85,9 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"GET", "/messages/acme/nothing", "", ""},
 		},
 		"GET /messages/{partner}/{message_id}/raw": {{"GET", "/messages/acme/" + url.PathEscape(keyOf1) + "/raw", "", ""}},
+		"GET /messages/refused":                    {{"GET", "/messages/refused", "", ""}, {"GET", "/messages/refused?partner=acme&limit=1", "", ""}},
+		"POST /messages/re-evaluate": {{"POST", "/messages/re-evaluate", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf4 + `"}],"dry_run":true}`},
+			{"POST", "/messages/re-evaluate", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf4 + `"}]}`}},
 		"GET /drift":                    {{"GET", "/drift", "", ""}, {"GET", "/drift?limit=1", "", ""}},
 		"GET /drift/{alert_id}":         {{"GET", "/drift/" + uuid.NewString(), "", ""}},
 		"POST /drift/{alert_id}/assign": {{"POST", "/drift/" + interchange + "/assign", "application/json", `{"person":"p. operator"}`}},

@@ -1,15 +1,12 @@
 package web
 
 import (
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/edigw/edigw/accounts"
-	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/gateway"
 )
 
@@ -126,119 +123,4 @@ func refused(r *gateway.Refusal) *problem {
 		p.Faults = append(p.Faults, fault{Key: string(r.Code), Detail: why})
 	}
 	return p
-}
-
-var deadLetterFilters = append([]Parameter{{"partner", Text, nil}, {"message_id", Text, nil}}, paging...)
-
-// deadLetter is a payload of which a message is dead.
-type deadLetter struct {
-	Partner   string `json:"partner"`
-	MessageID string `json:"message_id"`
-	SHA256    string `json:"payload_sha256"`
-	State     string `json:"state"`
-	Told      string `json:"told"` // outcome, as the partner was answered
-	Messages  int    `json:"messages"`
-	Dead      int    `json:"dead"`
-	Attempts  int    `json:"attempts"` // of the worst, by the partner's copies
-	LastAt    string `json:"last_at"`
-	Message   string `json:"message"` // where to read more
-}
-
-func (c *call) listDeadLetters() error {
-	f := dedup.DeadFilter{Partner: c.text["partner"], MessageID: c.text["message_id"], Limit: c.limit + 1}
-	f.After.Partner, f.After.ID, _ = strings.Cut(c.cursor, "\t")
-	keys, err := c.api.Inbox.Dead(c.ctx(), f)
-	if err != nil {
-		return err
-	}
-	out := page[deadLetter]{Items: []deadLetter{}}
-	for i, k := range keys {
-		if i == c.limit {
-			out.Next = base64.RawURLEncoding.EncodeToString([]byte(keys[i-1].Partner + "\t" + keys[i-1].ID))
-			break
-		}
-		for _, v := range k.Variants {
-			dead, attempts := v.Dead()
-			if dead == 0 {
-				continue
-			}
-			out.Items = append(out.Items, deadLetter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
-				Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages), Dead: dead, Attempts: int(attempts),
-				LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)})
-		}
-	}
-	return c.reply(http.StatusOK, out)
-}
-
-// maxLetters bounds what one request replays: each is a transaction.
-const maxLetters = 100
-
-// letters is the body that names what to replay or to give up.
-type letters struct {
-	Letters []struct {
-		Partner   string `json:"partner"`
-		MessageID string `json:"message_id"`
-		SHA256    string `json:"payload_sha256"`
-	} `json:"letters"`
-	Reason string `json:"reason"`
-	Note   string `json:"note"`
-	Dry    bool   `json:"dry_run"`
-}
-
-// replayResult is what came of one letter: either of the two.
-type replayResult struct {
-	*gateway.Replayed
-	Refused *letterRefusal `json:"refused_because,omitempty"`
-}
-
-type letterRefusal struct {
-	Partner   string   `json:"partner"`
-	MessageID string   `json:"message_id"`
-	Code      string   `json:"code"`
-	Why       []string `json:"why"`
-}
-
-func (c *call) replayDeadLetters() error {
-	return c.eachLetter(func(l gateway.Letter, asked *letters) (*gateway.Replayed, error) {
-		return c.api.Gateway.Replay(c.ctx(), l, c.person(), asked.Dry)
-	})
-}
-
-func (c *call) discardDeadLetters() error {
-	return c.eachLetter(func(l gateway.Letter, asked *letters) (*gateway.Replayed, error) {
-		return c.api.Gateway.Discard(c.ctx(), l, asked.Reason, asked.Note, c.person(), asked.Dry)
-	})
-}
-
-// eachLetter does one after the other, each in its own transaction; one that is
-// refused does not keep the others.
-func (c *call) eachLetter(do func(gateway.Letter, *letters) (*gateway.Replayed, error)) error {
-	var asked letters
-	if err := c.decode(&asked); err != nil {
-		return err
-	}
-	if n := len(asked.Letters); n == 0 || n > maxLetters {
-		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: fmt.Sprintf("name 1 to %d letters, as /deadletters lists them", maxLetters)}
-	}
-	out := page[replayResult]{Items: []replayResult{}}
-	for _, x := range asked.Letters {
-		l := gateway.Letter{Partner: x.Partner, MessageID: x.MessageID}
-		var err error
-		if l.Digest, err = digestOf(x.SHA256); err != nil {
-			return err
-		}
-		did, err := do(l, &asked)
-		var no *gateway.Refusal
-		switch {
-		case errors.As(err, &no):
-			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, string(no.Code), no.Why}})
-		case errors.Is(err, gateway.ErrBusy):
-			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, "busy", []string{"the key is being worked on; try again"}}})
-		case err != nil:
-			return err
-		default:
-			out.Items = append(out.Items, replayResult{Replayed: did})
-		}
-	}
-	return c.reply(http.StatusOK, out)
 }

@@ -31,6 +31,9 @@ var Routes = []Route{
 	{http.MethodGet, "/messages/{partner}/{message_id}", accounts.Viewer, nil, (*call).showMessage},
 	{http.MethodGet, "/messages/{partner}/{message_id}/raw", accounts.Operator, []Parameter{{"sha256", Digest, nil}}, (*call).rawMessage},
 
+	{http.MethodGet, "/messages/refused", accounts.Viewer, letterFilters, (*call).listRefused},
+	{http.MethodPost, "/messages/re-evaluate", accounts.Operator, nil, (*call).replayLetters},
+
 	{http.MethodGet, "/drift", accounts.Viewer, driftFilters, (*call).listDrift},
 	{http.MethodGet, "/drift/{alert_id}", accounts.Viewer, []Parameter{{"digest", Digest, nil}}, (*call).showDrift},
 
@@ -39,8 +42,8 @@ var Routes = []Route{
 	{http.MethodPost, "/drift/{alert_id}/approve", accounts.Approver, nil, (*call).approveDrift},
 	{http.MethodPost, "/drift/{alert_id}/withdraw", accounts.Operator, nil, (*call).withdrawDrift},
 
-	{http.MethodGet, "/deadletters", accounts.Viewer, deadLetterFilters, (*call).listDeadLetters},
-	{http.MethodPost, "/deadletters/replay", accounts.Operator, nil, (*call).replayDeadLetters},
+	{http.MethodGet, "/deadletters", accounts.Viewer, letterFilters, (*call).listDeadLetters},
+	{http.MethodPost, "/deadletters/replay", accounts.Operator, nil, (*call).replayLetters},
 	{http.MethodPost, "/deadletters/discard", accounts.Operator, nil, (*call).discardDeadLetters},
 
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},

@@ -40,11 +40,11 @@ func (c *deadlettersList) Run(a *app) error {
 		})
 }
 
-// letterChoice says which letters: one, or all that are dead.
+// letterChoice says which letters: one, or all that a list holds.
 type letterChoice struct {
 	Partner string `arg:"" optional:"" help:"The partner."`
-	Key     string `arg:"" optional:"" help:"The message id; left out, every dead letter of the partner."`
-	All     bool   `help:"Every dead letter, of every partner."`
+	Key     string `arg:"" optional:"" help:"The message id; left out, every one of the partner's."`
+	All     bool   `help:"Every one, of every partner."`
 	Digest  string `placeholder:"DIGEST" help:"Which payload under the key; the current one if left out."`
 	DryRun  bool   `help:"Tell what would come of it and change nothing."`
 	ruled
@@ -60,10 +60,12 @@ type deadlettersDiscard struct {
 	Note   string `placeholder:"TEXT" help:"What else is to be known; needed with the reason other."`
 }
 
-func (c *deadlettersReplay) Run(a *app) error { return c.each(a, "replay", map[string]any{}) }
+func (c *deadlettersReplay) Run(a *app) error {
+	return c.each(a, "/deadletters", "/deadletters/replay", map[string]any{})
+}
 
 func (c *deadlettersDiscard) Run(a *app) error {
-	return c.each(a, "discard", map[string]any{"reason": c.Reason, "note": c.Note})
+	return c.each(a, "/deadletters", "/deadletters/discard", map[string]any{"reason": c.Reason, "note": c.Note})
 }
 
 // letterResult is what came of one letter.
@@ -86,48 +88,60 @@ type letterResult struct {
 	} `json:"refused_because,omitempty"`
 }
 
-// each does one letter after the other and tells how far it is. One that is
-// refused does not keep the others; then it exits with 5.
-func (c *letterChoice) each(a *app, verb string, body map[string]any) error {
+// each does one letter after the other, those that list gives where none is named,
+// and tells how far it is. One that is refused does not keep the others; what
+// breaks off does not hide what was done before. Both end in exit code 5, unless
+// nothing was done at all.
+func (c *letterChoice) each(a *app, list, act string, body map[string]any) error {
 	api, err := a.client(c.connection)
 	if err != nil {
 		return err
 	}
-	letters, err := c.letters(a, api)
+	letters, err := c.letters(a, api, list)
 	if err != nil {
 		return err
 	}
 	body["dry_run"] = c.DryRun
 	progress := a.progressOf(len(letters))
 	results := []letterResult{}
-	refused := 0
+	done := 0
+	var broke error
 	for _, l := range letters {
 		body["letters"] = []map[string]any{{"partner": l.Partner, "message_id": l.MessageID, "payload_sha256": l.SHA256}}
 		var did struct {
 			Items []letterResult `json:"items"`
 		}
-		if _, err := api.ask(a, http.MethodPost, "/deadletters/"+verb, nil, body, &did); err != nil {
-			return fmt.Errorf("%s of %s: %w", l.MessageID, l.Partner, err)
+		if _, err := api.ask(a, http.MethodPost, act, nil, body, &did); err != nil {
+			broke = fmt.Errorf("%s of %s: %w", printable(l.MessageID), printable(l.Partner), err)
+			break
 		}
 		for _, r := range did.Items {
-			if r.Because != nil {
-				refused++
+			if r.Because == nil {
+				done++
 			}
 			progress.done(r.Because == nil)
 			results = append(results, r)
 		}
 	}
+	progress.end()
 	if err := c.show(a, results); err != nil {
 		return err
 	}
-	if refused > 0 {
+	switch {
+	case broke != nil && done > 0:
+		return &exit{code: exitPartly, err: fmt.Errorf("%d of %d were done: %w", done, len(letters), broke)}
+	case broke != nil:
+		return broke
+	case done == len(letters):
+		return nil
+	case done > 0:
 		return &exit{code: exitPartly}
 	}
-	return nil
+	return &exit{code: exitFailed}
 }
 
 // letters names the letters to take.
-func (c *letterChoice) letters(a *app, api *client) (letters []deadLetter, err error) {
+func (c *letterChoice) letters(a *app, api *client, list string) (letters []deadLetter, err error) {
 	switch {
 	case c.Key != "":
 		return []deadLetter{{Partner: c.Partner, MessageID: c.Key, SHA256: c.Digest}}, nil
@@ -143,7 +157,7 @@ func (c *letterChoice) letters(a *app, api *client) (letters []deadLetter, err e
 			Items []deadLetter `json:"items"`
 			Next  string       `json:"next"`
 		}
-		if _, err := api.ask(a, http.MethodGet, "/deadletters", q, nil, &page); err != nil {
+		if _, err := api.ask(a, http.MethodGet, list, q, nil, &page); err != nil {
 			return nil, err
 		}
 		letters = append(letters, page.Items...)
@@ -161,13 +175,13 @@ func (c *letterChoice) show(a *app, results []letterResult) error {
 	rows := make([][]string, len(results))
 	for i, r := range results {
 		if b := r.Because; b != nil {
-			rows[i] = []string{b.Partner, b.Code, "", "", "", "", b.MessageID}
+			rows[i] = []string{b.Partner, b.Code, "", "", "", "", "", "", b.MessageID}
 			for _, why := range b.Why {
 				a.progress("%s of %s: %s", printable(b.MessageID), printable(b.Partner), printable(why))
 			}
 			continue
 		}
-		rows[i] = []string{r.Partner, r.State, strconv.Itoa(r.Posted), strconv.Itoa(r.Dead), strconv.Itoa(r.Discarded), strconv.Itoa(r.Notices), r.MessageID}
+		rows[i] = []string{r.Partner, r.State, strconv.Itoa(r.Posted), strconv.Itoa(r.Held), strconv.Itoa(r.Refused), strconv.Itoa(r.Dead), strconv.Itoa(r.Discarded), strconv.Itoa(r.Notices), r.MessageID}
 	}
-	return a.table([]string{"PARTNER", "STATE", "POSTED", "DEAD", "DISCARDED", "NOTICES", "MESSAGE ID"}, rows)
+	return a.table([]string{"PARTNER", "STATE", "POSTED", "HELD", "REFUSED", "DEAD", "DISCARDED", "NOTICES", "MESSAGE ID"}, rows)
 }

@@ -14,6 +14,8 @@ type messagesCommand struct {
 	List messagesList `cmd:"" help:"The journal, the latest first: one line for each interchange of each delivery."`
 	Show messagesShow `cmd:"" help:"One message: its variants, receptions, alerts, documents and acknowledgements."`
 	Raw  messagesRaw  `cmd:"" help:"Write a payload as it came to standard output; the audit log notes it."`
+
+	ReEvaluate messagesReEvaluate `cmd:"" name:"re-evaluate" help:"Judge refused messages again, under the settings that hold now."`
 }
 
 // listing is what every list of the API takes.

@@ -1,0 +1,170 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/gateway"
+)
+
+var letterFilters = append([]Parameter{{"partner", Text, nil}, {"message_id", Text, nil}}, paging...)
+
+// deadLetter is a payload of which a message is dead.
+type deadLetter struct {
+	Partner   string `json:"partner"`
+	MessageID string `json:"message_id"`
+	SHA256    string `json:"payload_sha256"`
+	State     string `json:"state"`
+	Told      string `json:"told"` // outcome, as the partner was answered
+	Messages  int    `json:"messages"`
+	Dead      int    `json:"dead"`
+	Attempts  int    `json:"attempts"` // of the worst, by the partner's copies
+	LastAt    string `json:"last_at"`
+	Message   string `json:"message"` // where to read more
+}
+
+func (c *call) listDeadLetters() error {
+	keys, next, err := c.letterKeys(c.api.Inbox.Dead)
+	if err != nil {
+		return err
+	}
+	out := page[deadLetter]{Items: []deadLetter{}, Next: next}
+	for _, k := range keys {
+		for _, v := range k.Variants {
+			dead, attempts := v.Dead()
+			if dead == 0 {
+				continue
+			}
+			out.Items = append(out.Items, deadLetter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
+				Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages), Dead: dead, Attempts: int(attempts),
+				LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)})
+		}
+	}
+	return c.reply(http.StatusOK, out)
+}
+
+// letterKeys reads a page of keys, and gives the cursor of the next one.
+func (c *call) letterKeys(list func(context.Context, dedup.LetterFilter) ([]*dedup.Key, error)) (keys []*dedup.Key, next string, err error) {
+	f := dedup.LetterFilter{Partner: c.text["partner"], MessageID: c.text["message_id"], Limit: c.limit + 1}
+	f.After.Partner, f.After.ID, _ = strings.Cut(c.cursor, "\t")
+	if keys, err = list(c.ctx(), f); err != nil || len(keys) <= c.limit {
+		return keys, "", err
+	}
+	keys = keys[:c.limit]
+	last := keys[len(keys)-1]
+	return keys, base64.RawURLEncoding.EncodeToString([]byte(last.Partner + "\t" + last.ID)), nil
+}
+
+// refusedLetter is a payload of which messages are refused that would be judged
+// again: the settings have changed since.
+type refusedLetter struct {
+	Partner   string `json:"partner"`
+	MessageID string `json:"message_id"`
+	SHA256    string `json:"payload_sha256"`
+	State     string `json:"state"`
+	Told      string `json:"told"` // outcome, as the partner was answered
+	Messages  int    `json:"messages"`
+	Refused   int    `json:"refused"`
+	LastAt    string `json:"last_at"`
+	Message   string `json:"message"` // where to read more
+}
+
+func (c *call) listRefused() error {
+	keys, next, err := c.letterKeys(c.api.Inbox.Unfinished)
+	if err != nil {
+		return err
+	}
+	out := page[refusedLetter]{Items: []refusedLetter{}, Next: next}
+	for _, k := range keys {
+		for _, v := range k.Variants {
+			refused, again := c.api.Gateway.Judged(k, v)
+			if !again {
+				continue
+			}
+			out.Items = append(out.Items, refusedLetter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
+				Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages), Refused: refused,
+				LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)})
+		}
+	}
+	return c.reply(http.StatusOK, out)
+}
+
+// maxLetters bounds what one request replays: each is a transaction.
+const maxLetters = 100
+
+// letters is the body that names what to replay or to give up.
+type letters struct {
+	Letters []struct {
+		Partner   string `json:"partner"`
+		MessageID string `json:"message_id"`
+		SHA256    string `json:"payload_sha256"`
+	} `json:"letters"`
+	Reason string `json:"reason"`
+	Note   string `json:"note"`
+	Dry    bool   `json:"dry_run"`
+}
+
+// replayResult is what came of one letter: either of the two.
+type replayResult struct {
+	*gateway.Replayed
+	Refused *letterRefusal `json:"refused_because,omitempty"`
+}
+
+type letterRefusal struct {
+	Partner   string   `json:"partner"`
+	MessageID string   `json:"message_id"`
+	Code      string   `json:"code"`
+	Why       []string `json:"why"`
+}
+
+// replayLetters runs dead messages again, and judges refused ones again: both in
+// one, as row I4 takes them together.
+func (c *call) replayLetters() error {
+	return c.eachLetter(func(l gateway.Letter, asked *letters) (*gateway.Replayed, error) {
+		return c.api.Gateway.Replay(c.ctx(), l, c.person(), asked.Dry)
+	})
+}
+
+func (c *call) discardDeadLetters() error {
+	return c.eachLetter(func(l gateway.Letter, asked *letters) (*gateway.Replayed, error) {
+		return c.api.Gateway.Discard(c.ctx(), l, asked.Reason, asked.Note, c.person(), asked.Dry)
+	})
+}
+
+// eachLetter does one after the other, each in its own transaction; one that is
+// refused does not keep the others.
+func (c *call) eachLetter(do func(gateway.Letter, *letters) (*gateway.Replayed, error)) error {
+	var asked letters
+	if err := c.decode(&asked); err != nil {
+		return err
+	}
+	if n := len(asked.Letters); n == 0 || n > maxLetters {
+		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: fmt.Sprintf("name 1 to %d letters, as /deadletters and /messages/refused list them", maxLetters)}
+	}
+	out := page[replayResult]{Items: []replayResult{}}
+	for _, x := range asked.Letters {
+		l := gateway.Letter{Partner: x.Partner, MessageID: x.MessageID}
+		var err error
+		if l.Digest, err = digestOf(x.SHA256); err != nil {
+			return err
+		}
+		did, err := do(l, &asked)
+		var no *gateway.Refusal
+		switch {
+		case errors.As(err, &no):
+			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, string(no.Code), no.Why}})
+		case errors.Is(err, gateway.ErrBusy):
+			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, "busy", []string{"the key is being worked on; try again"}}})
+		case err != nil:
+			return err
+		default:
+			out.Items = append(out.Items, replayResult{Replayed: did})
+		}
+	}
+	return c.reply(http.StatusOK, out)
+}
