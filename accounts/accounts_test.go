@@ -61,7 +61,7 @@ func TestRoles(t *testing.T) {
 	})
 	t.Run("an unknown one is refused with those there are", func(t *testing.T) {
 		_, err := accounts.ParseRole("root")
-		want := `role "root" is not one of viewer, operator, approver, admin`
+		want := `role "root" is not one of viewer, consumer, operator, approver, admin`
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

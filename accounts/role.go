@@ -18,15 +18,15 @@ type Role string
 
 // The roles, the least first.
 const (
-	Viewer Role = "viewer" // reads
-
+	Viewer   Role = "viewer"   // reads
+	Consumer Role = "consumer" // reports what it did with documents
 	Operator Role = "operator" // reviews drift, replays, proposes decisions
 	Approver Role = "approver" // approves what another person proposed
 	Admin    Role = "admin"    // partners, retention, tokens
 )
 
 // Roles is every role, the least first.
-var Roles = []Role{Viewer, Operator, Approver, Admin}
+var Roles = []Role{Viewer, Consumer, Operator, Approver, Admin}
 
 // ParseRole reads a role by its name.
 func ParseRole(name string) (Role, error) {

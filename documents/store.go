@@ -53,6 +53,7 @@ type Stored struct {
 	MessageIndex     int        `json:"message_index"`
 	ReceivedAt       time.Time  `json:"received_at"`
 	PurgeOn          string     `json:"purge_on,omitempty"` // CCYY-MM-DD
+	Report           *Report    `json:"report,omitempty"`   // the last one; nil: nothing was reported
 	Document
 }
 
@@ -69,16 +70,22 @@ const storedColumns = `d.partner_id, d.document_id, d.class, d.type_code, d.numb
   d.supplier_id, d.supplier_name, d.buyer_id, d.buyer_name, d.order_reference, d.currency, d.due_date::text,
   d.line_total, d.allowance_total, d.charge_total, d.tax_exclusive, d.tax_total, d.tax_inclusive, d.prepaid, d.rounding, d.payable,
   d.line_count, d.package_count, d.message_id, d.epoch, encode(d.message_sha256, 'hex'), d.message_reference, d.message_index,
-  d.received_at, d.purge_on::text`
+  d.received_at, d.purge_on::text, d.report, d.reported_at, d.reported_by, d.report_note`
 
 func (s *Stored) scan(row pgx.CollectableRow, more ...any) error {
 	t := &s.Totals
+	var r Report
+	var reported *time.Time
 	err := row.Scan(append([]any{&s.Partner, &s.ID, &s.Class, &s.TypeCode, &s.Number, orEmpty{&s.IssueDate}, &s.Function, &s.Test,
 		&s.State, &s.Revision, &s.Supersedes, &s.SupersededBy, &s.CancelledBy, &s.Stamp, &s.MessageType, orEmpty{&s.Issuer.Value}, orEmpty{&s.Issuer.Scheme},
 		orEmpty{&s.Supplier.ID}, orEmpty{&s.Supplier.Name}, orEmpty{&s.Buyer.ID}, orEmpty{&s.Buyer.Name}, orEmpty{&s.OrderReference}, orEmpty{&s.Currency}, orEmpty{&s.DueDate},
 		&t.Lines, &t.Allowances, &t.Charges, &t.TaxExclusive, &t.Tax, &t.TaxInclusive, &t.Prepaid, &t.Rounding, &t.Payable,
 		&s.LineCount, &s.PackageCount, &s.MessageID, &s.Epoch, &s.MessageSHA256, &s.MessageReference, &s.MessageIndex,
-		&s.ReceivedAt, orEmpty{&s.PurgeOn}}, more...)...)
+		&s.ReceivedAt, orEmpty{&s.PurgeOn}, &r.Is, &reported, &r.By, &r.Note}, more...)...)
+	if reported != nil {
+		r.At = reported.UTC()
+		s.Report = &r
+	}
 	s.Live = s.State == StateLive && s.SupersededBy == nil && s.CancelledBy == nil && !s.Test && s.Document.Revision() != RevisionCancel
 	return err
 }

@@ -281,6 +281,9 @@ func (x *deciding) commit(ctx context.Context) error {
 		if why := u.inTheWay(); len(why) > 0 {
 			return &Refusal{DoesNotPost, why}
 		}
+		if err := x.askBooks(ctx, s); err != nil {
+			return err
+		}
 		x.facts.touch(u.touched)
 		x.restate()
 	}

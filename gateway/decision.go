@@ -157,6 +157,7 @@ const (
 	SamePerson     RefusalCode = "same-person"       // the approver is the proposer
 	StillPending   RefusalCode = "still-pending"     // something under the key is being processed
 	DoesNotPost    RefusalCode = "does-not-post"     // a message would not be posted
+	InBooks        RefusalCode = "in-the-books"      // a document it would replace or cancel was reported as posted or paid
 	FactsChanged   RefusalCode = "facts-changed"     // what the proposal was made on is no longer so
 	WhichPayload   RefusalCode = "which-payload"     // several payloads, none named
 	NoLongerKept   RefusalCode = "key-not-kept"      // the key or payload is gone

@@ -75,7 +75,6 @@ CREATE TABLE public.api_token (
     last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
     CONSTRAINT api_token_person_check CHECK ((person <> ''::text)),
-    CONSTRAINT api_token_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'approver'::text, 'admin'::text]))),
     CONSTRAINT api_token_sha256_check CHECK ((length(sha256) = 32))
 );
 
@@ -228,7 +227,11 @@ CREATE TABLE public.document (
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     purge_on date,
     detail jsonb DEFAULT '{}'::jsonb NOT NULL,
-    segments jsonb
+    segments jsonb,
+    report text DEFAULT ''::text NOT NULL,
+    reported_at timestamp with time zone,
+    reported_by text DEFAULT ''::text NOT NULL,
+    report_note text DEFAULT ''::text NOT NULL
 );
 ALTER TABLE ONLY public.document ALTER COLUMN detail SET COMPRESSION lz4;
 ALTER TABLE ONLY public.document ALTER COLUMN segments SET COMPRESSION lz4;

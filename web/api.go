@@ -44,6 +44,9 @@ type API struct {
 	// RevokeToken ends a partner's token for good and writes the audit line, in one
 	// transaction.
 	RevokeToken func(ctx context.Context, by accounts.Identity, partner, label string) error
+	// Report notes what was done with a document and writes the audit line, in one
+	// transaction. The error wraps documents.ErrReport where it does not fit.
+	Report func(ctx context.Context, by accounts.Identity, partner string, document uuid.UUID, r documents.Report) error
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original

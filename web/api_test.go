@@ -107,7 +107,12 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"POST /deadletters/discard":       {{"POST", "/deadletters/discard", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}],"reason":"our_fault","dry_run":true}`}},
 		"GET /documents":                  {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
 		"GET /documents/{document_id}":    {{"GET", "/documents/" + uuid.NewString(), "", ""}},
-		"GET /users":                      {{"GET", "/users", "", ""}},
+		"POST /documents/{document_id}/report": {
+			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"posted","note":"booked"}`},
+			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"taken"}`},
+			{"POST", "/documents/" + uuid.NewString() + "/report", "application/json", `{"is":"taken"}`},
+		},
+		"GET /users": {{"GET", "/users", "", ""}},
 		"POST /users": {
 			{"POST", "/users", "application/json", `{"person":"p","role":"viewer"}`},
 			{"POST", "/users", "application/json", `{"person":"q","role":"viewer"}`},

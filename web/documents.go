@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"slices"
 
@@ -115,25 +114,14 @@ func (c *call) brought(k *dedup.Key, m *message) error {
 	return nil
 }
 
-// showDocument finds a document by its id alone: partners are few, and each is
-// asked by its key.
 func (c *call) showDocument() error {
 	id, err := c.pathID("document_id")
 	if err != nil {
 		return err
 	}
-	partners, err := c.partners()
+	d, err := c.documentByID(id)
 	if err != nil {
 		return err
 	}
-	for _, partner := range partners {
-		d, err := c.api.Documents.Get(c.ctx(), partner, id)
-		switch {
-		case err == nil:
-			return c.reply(http.StatusOK, d)
-		case !errors.Is(err, documents.ErrNotFound):
-			return err
-		}
-	}
-	return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "there is no document " + id.String()}
+	return c.reply(http.StatusOK, d)
 }

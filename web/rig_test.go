@@ -82,6 +82,9 @@ func newRig(t *testing.T) *rig {
 		RevokeToken: func(ctx context.Context, _ accounts.Identity, p, label string) error {
 			return store.RevokeToken(ctx, p, label)
 		},
+		Report: func(ctx context.Context, _ accounts.Identity, partner string, id uuid.UUID, rep documents.Report) error {
+			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { _, err := documents.ReportTx(ctx, tx, partner, id, rep); return err })
+		},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},

@@ -49,6 +49,8 @@ var Routes = []Route{
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 
+	{http.MethodPost, "/documents/{document_id}/report", accounts.Consumer, nil, (*call).reportDocument},
+
 	{http.MethodGet, "/users", accounts.Admin, nil, (*call).listUsers},
 	{http.MethodPost, "/users", accounts.Admin, nil, (*call).addUser},
 	{http.MethodPost, "/users/{person}/role", accounts.Admin, nil, (*call).setUserRole},

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
@@ -67,6 +69,21 @@ func (s *administration) revokeToken(ctx context.Context, by accounts.Identity, 
 	e := accounts.Entry{Action: "partner_token.revoked", Subject: label, Partner: partner}
 	return s.act(ctx, by, e, func(tx pgx.Tx) (any, error) {
 		return struct{}{}, s.partners.RevokeTokenTx(ctx, tx, partner, label)
+	})
+}
+
+// report notes what was done with a document; the same again is no act.
+func (s *administration) report(ctx context.Context, by accounts.Identity, partner string, document uuid.UUID, r documents.Report) error {
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		changed, err := documents.ReportTx(ctx, tx, partner, document, r)
+		if err != nil || !changed {
+			return err
+		}
+		detail, err := json.Marshal(map[string]any{"is": r.Is, "note": r.Note})
+		if err != nil {
+			return err
+		}
+		return s.accounts.Audit(ctx, tx, accounts.Entry{Who: by.Person, Role: by.Role, Action: "document.reported", Subject: document.String(), Partner: partner, Detail: detail})
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 type documentsCommand struct {
 	List documentsList `cmd:"" help:"Invoices and despatch advices, the latest first."`
 	Show documentsShow `cmd:"" help:"One document with its lines and packages."`
+
+	Report documentsReport `cmd:"" help:"Say what was done with a document where it is read: taken, posted, paid or refused."`
 }
 
 type documentsList struct {
@@ -74,6 +76,26 @@ func (c *documentsShow) Run(a *app) error {
 	return a.show(c.connection, "/documents/"+url.PathEscape(c.Document), c.Output)
 }
 
+type documentsReport struct {
+	Document string `arg:"" help:"The document's id, as a list shows it."`
+	Is       string `arg:"" enum:"taken,posted,paid,refused" help:"taken, posted, paid or refused; refused also takes back what was posted."`
+	Note     string `placeholder:"TEXT" help:"What else is to be known."`
+	Output   string `short:"o" enum:"yaml,json" default:"yaml" help:"yaml or json."`
+	connection
+}
+
+func (c *documentsReport) Run(a *app) error {
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	body, err := api.ask(a, http.MethodPost, "/documents/"+url.PathEscape(c.Document)+"/report", nil, map[string]any{"is": c.Is, "note": c.Note}, &json.RawMessage{})
+	if err != nil {
+		return err
+	}
+	return a.inFull(body, c.Output)
+}
+
 // show gives one thing of the API in full, as YAML for a person: it has more
 // fields than a table has columns.
 func (a *app) show(at connection, path, output string) error {
@@ -85,6 +107,11 @@ func (a *app) show(at connection, path, output string) error {
 	if err != nil {
 		return err
 	}
+	return a.inFull(body, output)
+}
+
+// inFull writes what the API answered.
+func (a *app) inFull(body []byte, output string) error {
 	if output == "json" {
 		return a.rawJSON(body)
 	}

@@ -129,7 +129,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Gateway: g,
-		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Record: s.admin.record, Compare: compareTexts,
+		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 

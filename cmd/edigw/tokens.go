@@ -22,7 +22,7 @@ type tokensCommand struct {
 // tokensCreate goes through the API like every verb, but for the first token:
 // where there is no gateway to ask, it uses the database itself.
 type tokensCreate struct {
-	Role    string        `required:"" enum:"viewer,operator,approver,admin" help:"viewer, operator, approver or admin."`
+	Role    string        `required:"" enum:"viewer,consumer,operator,approver,admin" help:"viewer, consumer, operator, approver or admin."`
 	Person  string        `placeholder:"NAME" help:"Who acts with it, one of edigw users list; the user at the keyboard if left out. Two tokens of one person are not two people."`
 	Label   string        `default:"command line" help:"Tells the person's tokens apart."`
 	Expires time.Duration `placeholder:"DURATION" help:"For how long it holds, like 2160h; for ever if left out."`

@@ -50,12 +50,12 @@ type changed struct {
 
 type usersAdd struct {
 	changed
-	Role string `required:"" enum:"viewer,operator,approver,admin" help:"viewer, operator, approver or admin."`
+	Role string `required:"" enum:"viewer,consumer,operator,approver,admin" help:"viewer, consumer, operator, approver or admin."`
 }
 
 type usersRole struct {
 	changed
-	Role string `arg:"" enum:"viewer,operator,approver,admin" help:"viewer, operator, approver or admin."`
+	Role string `arg:"" enum:"viewer,consumer,operator,approver,admin" help:"viewer, consumer, operator, approver or admin."`
 }
 
 type usersDisable struct{ changed }
