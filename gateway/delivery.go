@@ -124,6 +124,10 @@ type Finding struct {
 	Standard string        `json:"standard,omitempty"`
 	Message  string        `json:"message"`
 	Location *edi.Location `json:"location,omitempty"`
+
+	// Of a message of the interchange; 0 and "" of its envelope.
+	MessageIndex     int    `json:"message_index,omitempty"`     // position in the interchange, from 1
+	MessageReference string `json:"message_reference,omitempty"` // as sent, behind that of its group
 }
 
 // FindingOf makes a finding of an error in the text.

@@ -202,35 +202,40 @@ func listDocuments(out *InterchangeReceipt, r *result, most int) {
 // each message, of its document, and copies of drifts.
 func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 	most := pl.in.share(maxFindings, allFindings)
-	add := func(errs ...*edi.Error) {
+	p := r.p
+	const envelope = -1
+	add := func(message int, errs ...*edi.Error) {
 		for _, e := range errs {
 			if len(out.Findings) == most {
 				out.FindingsOmitted++
 				continue
 			}
-			out.Findings = append(out.Findings, FindingOf(e))
+			f := FindingOf(e)
+			if message != envelope {
+				f.MessageIndex, f.MessageReference = message+1, p.ic.MessageReference(message)
+			}
+			out.Findings = append(out.Findings, f)
 		}
 	}
-	p := r.p
 	if p.fault != nil {
-		add(p.fault)
+		add(envelope, p.fault)
 	}
 	if !p.prepared {
 		return
 	}
-	add(p.ic.Errors...)
+	add(envelope, p.ic.Errors...)
 	for i := range p.judged {
-		add(p.ic.MessageErrors[i]...)
-		add(p.errs[i]...)
+		add(i, p.ic.MessageErrors[i]...)
+		add(i, p.errs[i]...)
 	}
 	out.FindingsOmitted += p.ic.DroppedErrors
 	for _, i := range r.further {
-		add(&edi.Error{Code: "document-known", Severity: edi.SeverityWarning,
+		add(i, &edi.Error{Code: "document-known", Severity: edi.SeverityWarning,
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one stands beside it.", numberOf(p, i)),
 			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
 	for _, i := range r.held {
-		add(&edi.Error{Code: "document-held", Severity: edi.SeverityWarning,
+		add(i, &edi.Error{Code: "document-held", Severity: edi.SeverityWarning,
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, i)),
 			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
@@ -240,7 +245,7 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 			i := int(x)
 			if p.copyOf(i) == c.Content && c.Kind != dedup.KindTransport && c.MessageID != r.key.ID {
 				c.told = true
-				add(&edi.Error{Code: "possible_copy", Severity: edi.SeverityWarning,
+				add(i, &edi.Error{Code: "possible_copy", Severity: edi.SeverityWarning,
 					Text:     fmt.Sprintf("Document %s says the same as one that came with other content under a known id.", numberOf(p, i)),
 					Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 			}

@@ -143,7 +143,7 @@ func problemOf(r *gateway.Receipt, told gateway.Told) (*problemReceipt, error) {
 		if what == "" && it.Answer == r.Answer {
 			what = ic.Detail
 			if len(p.Errors) > listed {
-				what = join(what, placed(p.Errors[listed].Finding, ic.Detail))
+				what = join(what, placed(p.Errors[listed].Finding, ic.Detail, len(ic.Documents) > 1))
 			}
 			if what == "" {
 				what = told.Title
@@ -167,8 +167,9 @@ func problemOf(r *gateway.Receipt, told gateway.Told) (*problemReceipt, error) {
 }
 
 // placed gives a finding with its place, as a person says it: segment 12 LIN,
-// element 3, component 1, at byte 841. said is what was said already.
-func placed(f gateway.Finding, said string) string {
+// element 3, component 1, at byte 841; of one among several messages which one.
+// said is what was said already.
+func placed(f gateway.Finding, said string, several bool) string {
 	text := f.Message
 	if strings.Contains(said, text) {
 		text = ""
@@ -178,6 +179,9 @@ func placed(f gateway.Finding, said string) string {
 		return capital(text)
 	}
 	var at []string
+	if several && f.MessageIndex > 0 {
+		at = append(at, fmt.Sprintf("message %d (%s)", f.MessageIndex, f.MessageReference))
+	}
 	if l.Segment > 0 || l.Tag != "" {
 		at = append(at, strings.TrimSpace(fmt.Sprintf("segment %d %s", l.Segment, l.Tag)))
 	}
