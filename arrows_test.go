@@ -37,7 +37,7 @@ var (
 	contents = []string{"edi", "compare", "lease"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
-		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "embeddedpg", "migrations",
+		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "embeddedpg", "migrations", "columns",
 	}, gateways)
 )
 
@@ -53,10 +53,12 @@ var layout = []rule{
 	{"migrations", sql, nil},
 	{"pgtest", sql, []string{"embeddedpg", "migrations"}}, // in no list above: for tests alone
 
-	{"documents", sql, []string{"edi"}},
-	{"dedup", sql, []string{"edi"}},
-	{"journal", sql, []string{"edi"}},
-	{"outbox", sql, []string{"edi", "lease"}},
+	{"columns", sql, nil}, // rows as arrays, for the stores
+
+	{"documents", sql, []string{"edi", "columns"}},
+	{"dedup", sql, []string{"edi", "columns"}},
+	{"journal", sql, []string{"edi", "columns"}},
+	{"outbox", sql, []string{"edi", "columns", "lease"}},
 	{"partners", sql, []string{"edi"}},
 
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values

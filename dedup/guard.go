@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // GuardRef names a business document of a partner, whatever interchange brings
@@ -80,22 +82,22 @@ const guardBatch = 20_000
 // content. inserted is called with every key that was free.
 func QueueGuards(b *pgx.Batch, guards []*Guard, inserted func(GuardRef)) {
 	for part := range slices.Chunk(guards, guardBatch) {
-		n := len(part)
-		partner, messageID, stamp := make([]string, n), make([]string, n), make([]string, n)
-		key, contents := make(pgtype.FlatArray[[]byte], n), make(pgtype.FlatArray[[]byte], n)
-		document, purgeOn := make(pgtype.FlatArray[pgtype.UUID], n), make(pgtype.FlatArray[pgtype.Date], n)
-		for i, g := range part {
-			partner[i], messageID[i], stamp[i], purgeOn[i] = g.Partner, g.MessageID, g.Stamp, month(g.PurgeOn)
-			key[i], contents[i], document[i] = g.Key[:], g.Contents[0][:], id(g.Documents[0])
+		var partner, key, contents, document, messageID, stamp, purgeOn columns.Column
+		for _, g := range part {
+			partner.Text(g.Partner)
+			key.Bytes(g.Key[:])
+			contents.Bytes(g.Contents[0][:])
+			document.UUID(g.Documents[0])
+			messageID.Text(g.MessageID)
+			stamp.Text(g.Stamp)
+			purgeOn.Date(g.PurgeOn)
 		}
-		b.Queue(`
+		columns.Queue(b, `
 			insert into document_key (partner_id, document_key, contents, document_ids, message_id, stamp, purge_on)
-			select partner_id, document_key, contents, array[document_id], message_id, stamp, purge_on
-			from unnest($1::text[], $2::bytea[], $3::bytea[], $4::uuid[], $5::text[], $6::text[], $7::date[])
-				as g (partner_id, document_key, contents, document_id, message_id, stamp, purge_on)
-			order by partner_id collate "C", document_key
+			select unnest($1::text[]), unnest($2::bytea[]), unnest($3::bytea[]), array[unnest($4::uuid[])], unnest($5::text[]), unnest($6::text[]),
+				unnest($7::date[])
 			on conflict do nothing
-			returning partner_id, document_key`, partner, key, contents, document, messageID, stamp, purgeOn,
+			returning partner_id, document_key`, &partner, &key, &contents, &document, &messageID, &stamp, &purgeOn,
 		).Query(func(rows pgx.Rows) error {
 			defer rows.Close()
 			var r GuardRef

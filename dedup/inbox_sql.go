@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // Querier is what Load needs: a pool or a connection.
@@ -20,49 +22,55 @@ type Querier interface {
 
 var _ Querier = (*pgxpool.Pool)(nil)
 
-// columns is a set of rows as parallel arrays, so that one statement writes any
-// number of them. The driver encodes these types without reflection.
-type columns struct {
-	partner, id            []string
-	kind                   []int16
-	epoch                  []int32
-	current                pgtype.FlatArray[[]byte]
-	hold                   []int16
-	purgeOn                pgtype.FlatArray[pgtype.Date]
-	carried                pgtype.FlatArray[pgtype.Text]
-	sha, content           pgtype.FlatArray[[]byte]
-	version, state         []int16
-	variantEpoch           []int32
-	via, answer            []int16
-	messages               pgtype.FlatArray[[]byte]
-	delivery               pgtype.FlatArray[pgtype.UUID]
-	payload, ack, alert    pgtype.FlatArray[pgtype.UUID]
-	payloadMonth, ackMonth pgtype.FlatArray[pgtype.Date]
-	offset, length         []int64
+// rowColumns are rows of inbox, or of variant, column by column, so that one
+// statement writes any number of them.
+type rowColumns struct {
+	partner, id            columns.Column
+	kind, epoch            columns.Column
+	current, hold          columns.Column
+	purgeOn, carried       columns.Column
+	sha, content           columns.Column
+	version, state         columns.Column
+	variantEpoch           columns.Column
+	via, answer            columns.Column
+	messages, delivery     columns.Column
+	payload, ack, alert    columns.Column
+	payloadMonth, ackMonth columns.Column
+	offset, length         columns.Column
 }
 
-func (c *columns) variant(v *Variant) {
-	c.sha = append(c.sha, digest(v.SHA256, v.NoDigest))
-	c.content = append(c.content, digest(v.Content, v.ContentVersion == 0))
-	c.version = append(c.version, v.ContentVersion)
-	c.state = append(c.state, int16(v.State))
-	c.variantEpoch = append(c.variantEpoch, v.Epoch)
-	c.via = append(c.via, flag(v.ViaPurge))
-	c.answer = append(c.answer, v.Answer)
-	c.messages = append(c.messages, v.inRow())
-	c.delivery = append(c.delivery, id(v.DeliveryID))
-	c.payload, c.payloadMonth = append(c.payload, id(v.Payload.ID)), append(c.payloadMonth, month(v.Payload.Month))
-	c.offset, c.length = append(c.offset, v.Offset), append(c.length, v.Length)
-	c.ack, c.ackMonth = append(c.ack, id(v.Ack.ID)), append(c.ackMonth, month(v.Ack.Month))
-	c.alert = append(c.alert, id(v.AlertID))
+func (c *rowColumns) variant(v *Variant) {
+	c.sha.Bytes(digest(v.SHA256, v.NoDigest))
+	c.content.Bytes(digest(v.Content, v.ContentVersion == 0))
+	c.version.Int2(v.ContentVersion)
+	c.state.Int2(int16(v.State))
+	c.variantEpoch.Int4(v.Epoch)
+	c.via.Int2(flag(v.ViaPurge))
+	c.answer.Int2(v.Answer)
+	c.messages.Bytes(v.inRow())
+	c.delivery.UUID(v.DeliveryID)
+	c.payload.UUID(v.Payload.ID)
+	c.payloadMonth.Date(v.Payload.Month)
+	c.offset.Int8(v.Offset)
+	c.length.Int8(v.Length)
+	c.ack.UUID(v.Ack.ID)
+	c.ackMonth.Date(v.Ack.Month)
+	c.alert.UUID(v.AlertID)
 }
 
-func (c *columns) key(k *Key) {
-	c.partner, c.id = append(c.partner, k.Partner), append(c.id, k.ID)
-	c.kind, c.epoch = append(c.kind, int16(k.Kind)), append(c.epoch, k.Epoch)
-	c.current = append(c.current, k.currentDigest())
-	c.hold, c.purgeOn = append(c.hold, k.Hold()), append(c.purgeOn, month(k.PurgeOn))
-	c.carried = append(c.carried, k.carried())
+func (c *rowColumns) key(k *Key) {
+	c.partner.Text(k.Partner)
+	c.id.Text(k.ID)
+	c.kind.Int2(int16(k.Kind))
+	c.epoch.Int4(k.Epoch)
+	c.current.Bytes(k.currentDigest())
+	c.hold.Int2(k.Hold())
+	c.purgeOn.Date(k.PurgeOn)
+	if carried := k.carried(); carried.Valid {
+		c.carried.Text(carried.String)
+	} else {
+		c.carried.Null()
+	}
 	c.variant(k.Variants[0])
 }
 
@@ -95,29 +103,24 @@ func (k *Key) carried() pgtype.Text {
 // with every key that was free; the others exist, and their rows are to be
 // locked. A second claimer of the same key waits here for the first to end.
 func QueueClaim(b *pgx.Batch, keys []*Key, inserted func(Ref)) {
-	var c columns
+	var c rowColumns
 	for _, k := range keys {
 		c.key(k)
 	}
-	b.Queue(`
+	columns.Queue(b, `
 		insert into inbox (partner_id, message_id, kind, epoch, current_sha256, hold, purge_on, carried,
 			payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer, messages,
 			delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id)
-		select partner_id, message_id, kind, epoch, current_sha256, hold, purge_on, string_to_array(carried, e'\n'),
-			payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer, messages,
-			delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id
-		from unnest($1::text[], $2::text[], $3::int2[], $4::int4[], $5::bytea[], $6::int2[], $7::date[], $8::text[],
-			$9::bytea[], $10::bytea[], $11::int2[], $12::int2[], $13::int4[], $14::int2[], $15::int2[], $16::bytea[],
-			$17::uuid[], $18::uuid[], $19::date[], $20::int8[], $21::int8[], $22::uuid[], $23::date[], $24::uuid[])
-			as c (partner_id, message_id, kind, epoch, current_sha256, hold, purge_on, carried,
-			payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer, messages,
-			delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id)
-		order by partner_id collate "C", message_id collate "C"
+		select unnest($1::text[]), unnest($2::text[]), unnest($3::int2[]), unnest($4::int4[]), unnest($5::bytea[]), unnest($6::int2[]),
+			unnest($7::date[]), string_to_array(unnest($8::text[]), e'\n'), unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::int2[]),
+			unnest($12::int2[]), unnest($13::int4[]), unnest($14::int2[]), unnest($15::int2[]), unnest($16::bytea[]),
+			unnest($17::uuid[]), unnest($18::uuid[]), unnest($19::date[]), unnest($20::int8[]), unnest($21::int8[]), unnest($22::uuid[]),
+			unnest($23::date[]), unnest($24::uuid[])
 		on conflict do nothing
 		returning partner_id, message_id`,
-		c.partner, c.id, c.kind, c.epoch, c.current, c.hold, c.purgeOn, c.carried,
-		c.sha, c.content, c.version, c.state, c.variantEpoch, c.via, c.answer, c.messages,
-		c.delivery, c.payload, c.payloadMonth, c.offset, c.length, c.ack, c.ackMonth, c.alert,
+		&c.partner, &c.id, &c.kind, &c.epoch, &c.current, &c.hold, &c.purgeOn, &c.carried,
+		&c.sha, &c.content, &c.version, &c.state, &c.variantEpoch, &c.via, &c.answer, &c.messages,
+		&c.delivery, &c.payload, &c.payloadMonth, &c.offset, &c.length, &c.ack, &c.ackMonth, &c.alert,
 	).Query(func(rows pgx.Rows) error {
 		var r Ref
 		_, err := pgx.ForEachRow(rows, []any{&r.Partner, &r.ID}, func() error {
@@ -242,7 +245,7 @@ func scanVariants(rows pgx.Rows, keys map[Ref]*Key) error {
 // first variant in them, changed further variants and new ones. The key's row
 // must be locked.
 func QueueChanges(b *pgx.Batch, keys []*Key) {
-	var add columns
+	var add rowColumns
 	for _, k := range keys {
 		if !k.dirty {
 			continue
@@ -262,27 +265,26 @@ func QueueChanges(b *pgx.Batch, keys []*Key) {
 		for _, v := range k.Variants[1:] {
 			switch {
 			case v.fresh:
-				add.partner, add.id = append(add.partner, k.Partner), append(add.id, k.ID)
+				add.partner.Text(k.Partner)
+				add.id.Text(k.ID)
 				add.variant(v)
 			case v.dirty:
 				queueVariant(b, k, v)
 			}
 		}
 	}
-	if len(add.id) == 0 {
+	if add.id.Rows() == 0 {
 		return
 	}
-	b.Queue(`
+	columns.Queue(b, `
 		insert into variant (partner_id, message_id, payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer,
 			messages, delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id, first_at)
-		select partner_id, message_id, payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer,
-			messages, delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id, clock_timestamp()
-		from unnest($1::text[], $2::text[], $3::bytea[], $4::bytea[], $5::int2[], $6::int2[], $7::int4[], $8::int2[], $9::int2[],
-			$10::bytea[], $11::uuid[], $12::uuid[], $13::date[], $14::int8[], $15::int8[], $16::uuid[], $17::date[], $18::uuid[])
-			as v (partner_id, message_id, payload_sha256, content_sha256, content_version, state, variant_epoch, via, answer,
-			messages, delivery_id, payload_id, payload_month, payload_offset, payload_length, ack_id, ack_month, alert_id)`,
-		add.partner, add.id, add.sha, add.content, add.version, add.state, add.variantEpoch, add.via, add.answer,
-		add.messages, add.delivery, add.payload, add.payloadMonth, add.offset, add.length, add.ack, add.ackMonth, add.alert)
+		select unnest($1::text[]), unnest($2::text[]), unnest($3::bytea[]), unnest($4::bytea[]), unnest($5::int2[]), unnest($6::int2[]),
+			unnest($7::int4[]), unnest($8::int2[]), unnest($9::int2[]), unnest($10::bytea[]), unnest($11::uuid[]), unnest($12::uuid[]),
+			unnest($13::date[]), unnest($14::int8[]), unnest($15::int8[]), unnest($16::uuid[]), unnest($17::date[]), unnest($18::uuid[]),
+			clock_timestamp()`,
+		&add.partner, &add.id, &add.sha, &add.content, &add.version, &add.state, &add.variantEpoch, &add.via, &add.answer,
+		&add.messages, &add.delivery, &add.payload, &add.payloadMonth, &add.offset, &add.length, &add.ack, &add.ackMonth, &add.alert)
 }
 
 func queueVariant(b *pgx.Batch, k *Key, v *Variant) {

@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 	pgxdecimal "github.com/jackc/pgx-shopspring-decimal"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // State of a document row. The documents that count are live: state live, neither
@@ -76,11 +78,13 @@ func Queue(b *pgx.Batch, partnerID string, rows []Row) error {
 // insertDocuments takes a column of the rows in each parameter.
 const insertDocuments = `
 insert into document (partner_id, ` + documentColumnNames + `)
-select $1::text, ` + documentColumnNames + `
-from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::date[], $7::text[], $8::boolean[], $9::text[], $10::int[],
-  $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[],
-  $22::text[], $23::text[], $24::date[], $25::numeric[], $26::numeric[], $27::numeric[], $28::numeric[], $29::numeric[], $30::numeric[], $31::numeric[],
-  $32::numeric[], $33::numeric[], $34::int[], $35::int[], $36::text[], $37::int[], $38::bytea[], $39::text[], $40::int[], $41::date[], $42::jsonb[], $43::jsonb[]) as d (` + documentColumnNames + `)`
+select $1::text, unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]), unnest($6::date[]), unnest($7::text[]),
+  unnest($8::boolean[]), unnest($9::text[]), unnest($10::int[]), unnest($11::uuid[]), unnest($12::uuid[]), unnest($13::uuid[]), unnest($14::text[]),
+  unnest($15::text[]), unnest($16::text[]), unnest($17::text[]), unnest($18::text[]), unnest($19::text[]), unnest($20::text[]), unnest($21::text[]),
+  unnest($22::text[]), unnest($23::text[]), unnest($24::date[]), unnest($25::numeric[]), unnest($26::numeric[]), unnest($27::numeric[]),
+  unnest($28::numeric[]), unnest($29::numeric[]), unnest($30::numeric[]), unnest($31::numeric[]), unnest($32::numeric[]), unnest($33::numeric[]),
+  unnest($34::int[]), unnest($35::int[]), unnest($36::text[]), unnest($37::int[]), unnest($38::bytea[]), unnest($39::text[]), unnest($40::int[]),
+  unnest($41::date[]), unnest($42::jsonb[]), unnest($43::jsonb[])`
 
 const documentColumnNames = `document_id, class, type_code, number, issue_date, function_code, test, state, revision,
   supersedes, superseded_by, cancelled_by, stamp, message_type, issuer_id, issuer_scheme, supplier_id, supplier_name, buyer_id, buyer_name,
@@ -89,78 +93,73 @@ const documentColumnNames = `document_id, class, type_code, number, issue_date, 
 
 func queueDocuments(b *pgx.Batch, partnerID string, rows []Row) error {
 	var id, class, typeCode, number, issueDate, function, test, state, revision, supersedes, supersededBy, cancelledBy, stamp, messageType,
-		issuerID, issuerScheme, supplierID, supplierName, buyerID, buyerName, order, currency, dueDate column
-	var lineTotal, allowances, charges, exclusive, tax, inclusive, prepaid, rounding, payable column
-	var lines, packages, messageID, epoch, digest, reference, index, purgeOn, detail, segments column
+		issuerID, issuerScheme, supplierID, supplierName, buyerID, buyerName, order, currency, dueDate columns.Column
+	var lineTotal, allowances, charges, exclusive, tax, inclusive, prepaid, rounding, payable columns.Column
+	var lines, packages, messageID, epoch, digest, reference, index, purgeOn, detail, segments columns.Column
 	for i := range rows {
 		r := &rows[i]
 		d := r.Document
-		id.id(d.ID)
-		class.must(d.Class)
-		typeCode.must(d.TypeCode)
-		number.must(d.Number)
-		issueDate.text(d.IssueDate)
-		function.must(d.Function)
-		test.boolean(d.Test)
-		state.must(string(r.State))
-		revision.integer(max(r.Revision, 1))
-		supersedes.id(orNil(r.Supersedes))
-		supersededBy.id(orNil(r.SupersededBy))
-		cancelledBy.id(orNil(r.CancelledBy))
-		stamp.must(r.Stamp)
-		messageType.must(d.MessageType)
-		issuerID.text(d.Issuer.Value)
-		issuerScheme.text(d.Issuer.Scheme)
-		supplierID.text(d.Supplier.ID)
-		supplierName.text(d.Supplier.Name)
-		buyerID.text(d.Buyer.ID)
-		buyerName.text(d.Buyer.Name)
-		order.text(d.OrderReference)
-		currency.text(d.Currency)
-		dueDate.text(d.DueDate)
+		id.UUID(d.ID)
+		class.Text(d.Class)
+		typeCode.Text(d.TypeCode)
+		number.Text(d.Number)
+		issueDate.Day(d.IssueDate)
+		function.Text(d.Function)
+		test.Bool(d.Test)
+		state.Text(string(r.State))
+		revision.Int4(int32(max(r.Revision, 1)))
+		supersedes.UUID(orNil(r.Supersedes))
+		supersededBy.UUID(orNil(r.SupersededBy))
+		cancelledBy.UUID(orNil(r.CancelledBy))
+		stamp.Text(r.Stamp)
+		messageType.Text(d.MessageType)
+		issuerID.TextOrNull(d.Issuer.Value)
+		issuerScheme.TextOrNull(d.Issuer.Scheme)
+		supplierID.TextOrNull(d.Supplier.ID)
+		supplierName.TextOrNull(d.Supplier.Name)
+		buyerID.TextOrNull(d.Buyer.ID)
+		buyerName.TextOrNull(d.Buyer.Name)
+		order.TextOrNull(d.OrderReference)
+		currency.TextOrNull(d.Currency)
+		dueDate.Day(d.DueDate)
 		t := &d.Totals
-		lineTotal.number(t.Lines)
-		allowances.number(t.Allowances)
-		charges.number(t.Charges)
-		exclusive.number(t.TaxExclusive)
-		tax.number(t.Tax)
-		inclusive.number(t.TaxInclusive)
-		prepaid.number(t.Prepaid)
-		rounding.number(t.Rounding)
-		payable.number(t.Payable)
-		lines.integer(d.LineCount)
-		packages.integer(d.PackageCount)
-		messageID.must(r.MessageID)
-		epoch.integer(r.Epoch)
-		digest.bytes(r.MessageSHA256[:])
-		reference.must(r.MessageReference)
-		index.integer(r.MessageIndex)
+		addNumber(&lineTotal, t.Lines)
+		addNumber(&allowances, t.Allowances)
+		addNumber(&charges, t.Charges)
+		addNumber(&exclusive, t.TaxExclusive)
+		addNumber(&tax, t.Tax)
+		addNumber(&inclusive, t.TaxInclusive)
+		addNumber(&prepaid, t.Prepaid)
+		addNumber(&rounding, t.Rounding)
+		addNumber(&payable, t.Payable)
+		lines.Int4(int32(d.LineCount))
+		packages.Int4(int32(d.PackageCount))
+		messageID.Text(r.MessageID)
+		epoch.Int4(int32(r.Epoch))
+		digest.Bytes(r.MessageSHA256[:])
+		reference.Text(r.MessageReference)
+		index.Int4(int32(r.MessageIndex))
 		if r.PurgeOn == nil {
-			purgeOn.null()
+			purgeOn.Null()
 		} else {
-			purgeOn.must(r.PurgeOn.Format(time.DateOnly))
+			purgeOn.Date(*r.PurgeOn)
 		}
-		detail.json(&d.Detail)
-		segments.raw(d.Segments)
+		detail.Marshal(&d.Detail)
+		segments.JSON(d.Segments)
 	}
-	args, err := columns(append(make([]any, 0, 43), partnerID), &id, &class, &typeCode, &number, &issueDate, &function, &test, &state, &revision,
+	return queue(b, insertDocuments, partnerID, &id, &class, &typeCode, &number, &issueDate, &function, &test, &state, &revision,
 		&supersedes, &supersededBy, &cancelledBy, &stamp, &messageType, &issuerID, &issuerScheme, &supplierID, &supplierName, &buyerID, &buyerName,
 		&order, &currency, &dueDate, &lineTotal, &allowances, &charges, &exclusive, &tax, &inclusive, &prepaid,
 		&rounding, &payable, &lines, &packages, &messageID, &epoch, &digest, &reference, &index, &purgeOn, &detail, &segments)
-	if err != nil {
-		return err
-	}
-	b.Queue(insertDocuments, args...)
-	return nil
 }
 
 // insertLines takes a column of the rows in each parameter.
 const insertLines = `
 insert into document_line (partner_id, ` + lineColumnNames + `)
-select $1::text, ` + lineColumnNames + `
-from unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[],
-  $11::numeric[], $12::text[], $13::numeric[], $14::numeric[], $15::numeric[], $16::text[], $17::numeric[], $18::text[], $19::numeric[], $20::text[], $21::text[],
-  $22::text[], $23::date[], $24::jsonb[]) as l (` + lineColumnNames + `)`
+select $1::text, unnest($2::uuid[]), unnest($3::int[]), unnest($4::text[]), unnest($5::text[]), unnest($6::int[]), unnest($7::text[]),
+  unnest($8::text[]), unnest($9::text[]), unnest($10::text[]), unnest($11::numeric[]), unnest($12::text[]), unnest($13::numeric[]),
+  unnest($14::numeric[]), unnest($15::numeric[]), unnest($16::text[]), unnest($17::numeric[]), unnest($18::text[]), unnest($19::numeric[]),
+  unnest($20::text[]), unnest($21::text[]), unnest($22::text[]), unnest($23::date[]), unnest($24::jsonb[])`
 
 const lineColumnNames = `document_id, line, line_no, sub_of, package, gtin, supplier_item, buyer_item, description,
   quantity, unit, ordered_quantity, price, price_basis, price_unit, net_amount, tax_category, tax_rate, order_reference, order_line,
@@ -169,7 +168,7 @@ const lineColumnNames = `document_id, line, line_no, sub_of, package, gtin, supp
 // lineColumns holds lines until there are enough for a statement.
 type lineColumns struct {
 	id, line, no, subOf, pack, gtin, supplierItem, buyerItem, description, quantity, unit, ordered, price, basis, priceUnit, net, category, rate,
-	order, orderLine, batch, bestBefore, rest column
+	order, orderLine, batch, bestBefore, rest columns.Column
 	count int
 }
 
@@ -195,97 +194,96 @@ func queueLines(b *pgx.Batch, partnerID string, rows []Row) error {
 
 func (c *lineColumns) add(id uuid.UUID, position int, l *Line) {
 	c.count++
-	c.id.id(id)
-	c.line.integer(position)
-	c.no.text(l.No)
-	c.subOf.text(l.SubOf)
-	c.pack.position(l.Package)
-	c.gtin.text(l.GTIN)
-	c.supplierItem.text(l.SupplierItem)
-	c.buyerItem.text(l.BuyerItem)
-	c.description.text(l.Description)
-	c.quantity.number(l.Quantity)
-	c.unit.text(l.Unit)
-	c.ordered.number(l.Ordered)
-	c.price.number(l.Price)
-	c.basis.number(l.PriceBasis)
-	c.priceUnit.text(l.PriceUnit)
-	c.net.number(l.NetAmount)
-	c.category.text(l.TaxCategory)
-	c.rate.number(l.TaxRate)
-	c.order.text(l.OrderReference)
-	c.orderLine.text(l.OrderLine)
-	c.batch.text(l.Batch)
-	c.bestBefore.text(l.BestBefore)
+	c.id.UUID(id)
+	c.line.Int4(int32(position))
+	c.no.TextOrNull(l.No)
+	c.subOf.TextOrNull(l.SubOf)
+	addPosition(&c.pack, l.Package)
+	c.gtin.TextOrNull(l.GTIN)
+	c.supplierItem.TextOrNull(l.SupplierItem)
+	c.buyerItem.TextOrNull(l.BuyerItem)
+	c.description.TextOrNull(l.Description)
+	addNumber(&c.quantity, l.Quantity)
+	c.unit.TextOrNull(l.Unit)
+	addNumber(&c.ordered, l.Ordered)
+	addNumber(&c.price, l.Price)
+	addNumber(&c.basis, l.PriceBasis)
+	c.priceUnit.TextOrNull(l.PriceUnit)
+	addNumber(&c.net, l.NetAmount)
+	c.category.TextOrNull(l.TaxCategory)
+	addNumber(&c.rate, l.TaxRate)
+	c.order.TextOrNull(l.OrderReference)
+	c.orderLine.TextOrNull(l.OrderLine)
+	c.batch.TextOrNull(l.Batch)
+	c.bestBefore.Day(l.BestBefore)
 	if l.Detail == nil {
-		c.rest.null()
+		c.rest.Null()
 	} else {
-		c.rest.json(l.Detail)
+		c.rest.Marshal(l.Detail)
 	}
 }
 
 func (c *lineColumns) queue(b *pgx.Batch, partnerID string) error {
-	args, err := columns(append(make([]any, 0, 24), partnerID), &c.id, &c.line, &c.no, &c.subOf, &c.pack, &c.gtin, &c.supplierItem, &c.buyerItem,
+	return queue(b, insertLines, partnerID, &c.id, &c.line, &c.no, &c.subOf, &c.pack, &c.gtin, &c.supplierItem, &c.buyerItem,
 		&c.description, &c.quantity, &c.unit, &c.ordered, &c.price, &c.basis, &c.priceUnit, &c.net, &c.category, &c.rate,
 		&c.order, &c.orderLine, &c.batch, &c.bestBefore, &c.rest)
-	if err != nil {
-		return err
-	}
-	b.Queue(insertLines, args...)
-	return nil
 }
 
 // insertPackages takes a column of the rows in each parameter.
 const insertPackages = `
 insert into document_package (partner_id, ` + packageColumnNames + `)
-select $1::text, ` + packageColumnNames + `
-from unnest($2::uuid[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::numeric[],
-  $10::text[], $11::boolean[], $12::text[], $13::numeric[], $14::text[], $15::jsonb[]) as p (` + packageColumnNames + `)`
+select $1::text, unnest($2::uuid[]), unnest($3::int[]), unnest($4::int[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]),
+  unnest($8::text[]), unnest($9::numeric[]), unnest($10::text[]), unnest($11::boolean[]), unnest($12::text[]), unnest($13::numeric[]),
+  unnest($14::text[]), unnest($15::jsonb[])`
 
 const packageColumnNames = `document_id, package, parent, hierarchy_id, hierarchy_parent, level, type, quantity,
   sscc, sscc_valid, marks, gross_weight, weight_unit, rest`
 
 func queuePackages(b *pgx.Batch, partnerID string, rows []Row) error {
-	var id, position, parent, hierarchyID, hierarchyParent, level, kind, quantity, sscc, valid, marks, weight, unit, rest column
+	var id, position, parent, hierarchyID, hierarchyParent, level, kind, quantity, sscc, valid, marks, weight, unit, rest columns.Column
 	count := 0
 	for i := range rows {
 		d := rows[i].Document
 		for at := range d.Packages {
 			p := &d.Packages[at]
 			count++
-			id.id(d.ID)
-			position.integer(at + 1)
-			parent.position(p.Parent)
-			hierarchyID.text(p.HierarchyID)
-			hierarchyParent.text(p.HierarchyParent)
-			level.text(p.Level)
-			kind.text(p.Type)
-			quantity.number(p.Quantity)
-			sscc.text(p.SSCC)
+			id.UUID(d.ID)
+			position.Int4(int32(at + 1))
+			addPosition(&parent, p.Parent)
+			hierarchyID.TextOrNull(p.HierarchyID)
+			hierarchyParent.TextOrNull(p.HierarchyParent)
+			level.TextOrNull(p.Level)
+			kind.TextOrNull(p.Type)
+			addNumber(&quantity, p.Quantity)
+			sscc.TextOrNull(p.SSCC)
 			if p.SSCC == "" {
-				valid.null()
+				valid.Null()
 			} else {
-				valid.boolean(p.SSCCValid)
+				valid.Bool(p.SSCCValid)
 			}
-			marks.text(p.Marks)
-			weight.number(p.GrossWeight)
-			unit.text(p.WeightUnit)
+			marks.TextOrNull(p.Marks)
+			addNumber(&weight, p.GrossWeight)
+			unit.TextOrNull(p.WeightUnit)
 			if p.Detail == nil {
-				rest.null()
+				rest.Null()
 			} else {
-				rest.json(p.Detail)
+				rest.Marshal(p.Detail)
 			}
 		}
 	}
 	if count == 0 {
 		return nil
 	}
-	args, err := columns(append(make([]any, 0, 15), partnerID), &id, &position, &parent, &hierarchyID, &hierarchyParent, &level, &kind, &quantity,
+	return queue(b, insertPackages, partnerID, &id, &position, &parent, &hierarchyID, &hierarchyParent, &level, &kind, &quantity,
 		&sscc, &valid, &marks, &weight, &unit, &rest)
-	if err != nil {
+}
+
+// queue queues a statement unless a column of it has an error.
+func queue(b *pgx.Batch, sql string, args ...any) error {
+	if err := columns.Err(args...); err != nil {
 		return err
 	}
-	b.Queue(insertPackages, args...)
+	columns.Queue(b, sql, args...)
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // Acknowledgement is an answer kept: for a transport key the rendered receipt
@@ -24,24 +26,25 @@ type Acknowledgement struct {
 
 // QueueAcknowledgements writes them in one statement.
 func QueueAcknowledgements(b *pgx.Batch, acks []*Acknowledgement) {
-	n := len(acks)
-	if n == 0 {
+	if len(acks) == 0 {
 		return
 	}
-	partner, id, month := make([]string, n), make(uuids, n), make(dates, n)
-	status, contentType := make([]int16, n), make(texts, n)
-	receipt, answer, functional := make(values, n), make(values, n), make(values, n)
-	for i, a := range acks {
-		partner[i], id[i], month[i], status[i] = a.Partner, uuidOf(&a.ID), dateOf(&a.Month), a.Status
-		receipt[i], answer[i], functional[i] = a.Receipt, a.Answer, a.Functional
-		contentType[i] = text(a.ContentType)
+	var partner, id, month, status, contentType, receipt, answer, functional columns.Column
+	for _, a := range acks {
+		partner.Text(a.Partner)
+		id.UUID(a.ID)
+		month.Date(a.Month)
+		status.Int2(a.Status)
+		textOrNull(&contentType, a.ContentType)
+		receipt.Bytes(a.Receipt)
+		answer.Bytes(a.Answer)
+		functional.Bytes(a.Functional)
 	}
-	b.Queue(`
+	columns.Queue(b, `
 		insert into acknowledgement (partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional)
-		select partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional
-		from unnest($1::text[], $2::uuid[], $3::date[], $4::int2[], $5::text[], $6::bytea[], $7::bytea[], $8::bytea[])
-			as a (partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional)`,
-		partner, id, month, status, contentType, receipt, answer, functional)
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::int2[]), unnest($5::text[]), unnest($6::bytea[]),
+			unnest($7::bytea[]), unnest($8::bytea[])`,
+		&partner, &id, &month, &status, &contentType, &receipt, &answer, &functional)
 }
 
 // AckRef names a stored acknowledgement.

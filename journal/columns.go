@@ -4,28 +4,27 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/edigw/edigw/columns"
 )
 
-// The columns of many rows, in types that the driver encodes without reflection.
-type (
-	uuids  = pgtype.FlatArray[pgtype.UUID]
-	dates  = pgtype.FlatArray[pgtype.Date]
-	texts  = pgtype.FlatArray[pgtype.Text]
-	values = pgtype.FlatArray[[]byte]
-)
+// textOrNull adds s cleaned and cut, null where it is empty.
+func textOrNull(c *columns.Column, s string) { c.TextOrNull(clean(s, maxText)) }
 
-// uuidOf is null where there is none.
-func uuidOf(u *uuid.UUID) pgtype.UUID {
+// idOrNull adds u, null where there is none.
+func idOrNull(c *columns.Column, u *uuid.UUID) {
 	if u == nil {
-		return pgtype.UUID{}
+		c.Null()
+		return
 	}
-	return pgtype.UUID{Bytes: *u, Valid: true}
+	c.UUID(*u)
 }
 
-func dateOf(t *time.Time) pgtype.Date {
+// monthOrNull adds t, null where there is none.
+func monthOrNull(c *columns.Column, t *time.Time) {
 	if t == nil {
-		return pgtype.Date{}
+		c.Null()
+		return
 	}
-	return pgtype.Date{Time: *t, Valid: true}
+	c.Date(*t)
 }

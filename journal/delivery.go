@@ -7,7 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // Delivery is one row of the journal: a delivery, or for several interchanges
@@ -41,41 +42,45 @@ type Delivery struct {
 // QueueDeliveries writes journal rows in one statement. Texts are cleaned and cut
 // here, whoever they came from.
 func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
-	n := len(ds)
-	if n == 0 {
+	if len(ds) == 0 {
 		return
 	}
-	partner, id, seq, month, received := make([]string, n), make(uuids, n), make([]int32, n), make(dates, n), make([]time.Time, n)
-	transport, transportID, messageID, sha := make([]string, n), make(texts, n), make(texts, n), make(values, n)
-	verdict, outcome, rule, status := make([]string, n), make([]string, n), make([]string, n), make([]int16, n)
-	bytes, took := make([]int64, n), make([]int32, n)
-	payload, payloadIn, ack, ackIn, alert := make(uuids, n), make(dates, n), make(uuids, n), make(dates, n), make(uuids, n)
-	remote, filename, detail := make([]string, n), make([]string, n), make([]string, n)
-	for i, d := range ds {
-		partner[i], id[i], seq[i], month[i], received[i] = d.Partner, uuidOf(&d.ID), d.Seq, dateOf(&d.Month), d.Received
-		transport[i], transportID[i], messageID[i], sha[i] = clean(d.Transport, maxText), text(d.TransportID), text(d.MessageID), d.SHA256
-		verdict[i], outcome[i], rule[i], status[i] = clean(d.Verdict, maxText), clean(d.Outcome, maxText), clean(d.Rule, maxText), d.Status
-		bytes[i], took[i] = d.Bytes, d.Took
-		payload[i], payloadIn[i], ack[i], ackIn[i], alert[i] = uuidOf(d.Payload), dateOf(d.PayloadIn), uuidOf(d.Ack), dateOf(d.AckIn), uuidOf(d.Alert)
-		remote[i], filename[i], detail[i] = clean(d.Remote, maxText), clean(d.Filename, maxText), clean(d.Detail, maxDetail)
+	var partner, id, seq, month, received, transport, transportID, messageID, sha, verdict, outcome, rule, status columns.Column
+	var bytes, took, payload, payloadIn, ack, ackIn, alert, remote, filename, detail columns.Column
+	for _, d := range ds {
+		partner.Text(d.Partner)
+		id.UUID(d.ID)
+		seq.Int4(d.Seq)
+		month.Date(d.Month)
+		received.Time(d.Received)
+		transport.Text(clean(d.Transport, maxText))
+		textOrNull(&transportID, d.TransportID)
+		textOrNull(&messageID, d.MessageID)
+		sha.Bytes(d.SHA256)
+		verdict.Text(clean(d.Verdict, maxText))
+		outcome.Text(clean(d.Outcome, maxText))
+		rule.Text(clean(d.Rule, maxText))
+		status.Int2(d.Status)
+		bytes.Int8(d.Bytes)
+		took.Int4(d.Took)
+		idOrNull(&payload, d.Payload)
+		monthOrNull(&payloadIn, d.PayloadIn)
+		idOrNull(&ack, d.Ack)
+		monthOrNull(&ackIn, d.AckIn)
+		idOrNull(&alert, d.Alert)
+		remote.Text(clean(d.Remote, maxText))
+		filename.Text(clean(d.Filename, maxText))
+		detail.Text(clean(d.Detail, maxDetail))
 	}
-	b.Queue(`
+	columns.Queue(b, `
 		insert into delivery (partner_id, delivery_id, seq, purge_month, received_at, transport, transport_id, message_id, payload_sha256,
 			verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail)
-		select partner_id, delivery_id, seq, purge_month, received_at, transport, transport_id, message_id, payload_sha256,
-			verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail
-		from unnest($1::text[], $2::uuid[], $3::int4[], $4::date[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::bytea[],
-			$10::text[], $11::text[], $12::text[], $13::int2[], $14::int8[], $15::int4[], $16::uuid[], $17::date[], $18::uuid[], $19::date[],
-			$20::uuid[], $21::text[], $22::text[], $23::text[])
-			as d (partner_id, delivery_id, seq, purge_month, received_at, transport, transport_id, message_id, payload_sha256,
-			verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail)`,
-		partner, id, seq, month, received, transport, transportID, messageID, sha, verdict, outcome, rule, status,
-		bytes, took, payload, payloadIn, ack, ackIn, alert, remote, filename, detail)
-}
-
-// text is null where s is empty.
-func text(s string) pgtype.Text {
-	return pgtype.Text{String: clean(s, maxText), Valid: s != ""}
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::int4[]), unnest($4::date[]), unnest($5::timestamptz[]), unnest($6::text[]),
+			unnest($7::text[]), unnest($8::text[]), unnest($9::bytea[]), unnest($10::text[]), unnest($11::text[]), unnest($12::text[]),
+			unnest($13::int2[]), unnest($14::int8[]), unnest($15::int4[]), unnest($16::uuid[]), unnest($17::date[]), unnest($18::uuid[]),
+			unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::text[]), unnest($23::text[])`,
+		&partner, &id, &seq, &month, &received, &transport, &transportID, &messageID, &sha, &verdict, &outcome, &rule, &status,
+		&bytes, &took, &payload, &payloadIn, &ack, &ackIn, &alert, &remote, &filename, &detail)
 }
 
 // Committed reports whether a delivery's rows are there.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/edigw/edigw/columns"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -44,19 +45,21 @@ type Chunk struct {
 
 // QueueChunks writes chunks of several payloads in one statement.
 func QueueChunks(b *pgx.Batch, chunks []Chunk) {
-	n := len(chunks)
-	if n == 0 {
+	if len(chunks) == 0 {
 		return
 	}
-	partner, id, seq, month, body := make([]string, n), make(uuids, n), make([]int32, n), make(dates, n), make(values, n)
-	for i, c := range chunks {
-		partner[i], id[i], seq[i], month[i], body[i] = c.Partner, uuidOf(&c.ID), c.Seq, dateOf(&c.Month), c.Body
+	var partner, id, seq, month, body columns.Column
+	for _, c := range chunks {
+		partner.Text(c.Partner)
+		id.UUID(c.ID)
+		seq.Int4(c.Seq)
+		month.Date(c.Month)
+		body.Bytes(c.Body)
 	}
-	b.Queue(`
+	columns.Queue(b, `
 		insert into payload (partner_id, payload_id, seq, purge_month, body)
-		select partner_id, payload_id, seq, purge_month, body
-		from unnest($1::text[], $2::uuid[], $3::int4[], $4::date[], $5::bytea[]) as c (partner_id, payload_id, seq, purge_month, body)`,
-		partner, id, seq, month, body)
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::int4[]), unnest($4::date[]), unnest($5::bytea[])`,
+		&partner, &id, &seq, &month, &body)
 }
 
 // WritePayload writes length bytes from offset of a spooled payload chunk by chunk

@@ -4,13 +4,13 @@
 package outbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/edigw/edigw/columns"
 )
 
 // The kinds of what leaves.
@@ -61,30 +61,32 @@ type Event struct {
 
 // QueueEvents writes events in one statement, and what they cause in another.
 func QueueEvents(b *pgx.Batch, events []Event) error {
-	n := len(events)
-	if n == 0 {
+	if len(events) == 0 {
 		return nil
 	}
-	partner, id, month := make([]string, n), make(pgtype.FlatArray[pgtype.UUID], n), make(pgtype.FlatArray[pgtype.Date], n) // encoded without reflection
-	kind, typ, subject, body := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	state := make([]int16, n)
-	for i, e := range events {
-		data, err := json.Marshal(e.Data)
-		if err != nil {
-			return fmt.Errorf("event %s: %w", e.Type, err)
-		}
-		partner[i], id[i], month[i] = e.Partner, pgtype.UUID{Bytes: e.ID, Valid: true}, pgtype.Date{Time: e.Month, Valid: true}
-		kind[i], typ[i], subject[i], body[i] = e.Kind, e.Type, e.Subject, string(data)
-		if e.Kind != KindEvent { // events are a log read by cursor, the others are to be delivered
-			state[i] = 1
+	var partner, id, month, kind, typ, subject, body, state columns.Column
+	for _, e := range events {
+		partner.Text(e.Partner)
+		id.UUID(e.ID)
+		month.Date(e.Month)
+		kind.Text(e.Kind)
+		typ.Text(e.Type)
+		subject.Text(e.Subject)
+		body.Marshal(e.Data)
+		if e.Kind == KindEvent { // events are a log read by cursor, the others are to be delivered
+			state.Int2(0)
+		} else {
+			state.Int2(1)
 		}
 	}
-	b.Queue(`
+	if err := columns.Err(&subject, &body); err != nil {
+		return fmt.Errorf("queue events: %w", err)
+	}
+	columns.Queue(b, `
 		insert into outbox (partner_id, event_id, purge_month, kind, type, subject, body, state)
-		select partner_id, event_id, purge_month, kind, type, subject, body::jsonb, state
-		from unnest($1::text[], $2::uuid[], $3::date[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int2[])
-			as e (partner_id, event_id, purge_month, kind, type, subject, body, state)`,
-		partner, id, month, kind, typ, subject, body, state)
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]),
+			unnest($7::jsonb[]), unnest($8::int2[])`,
+		&partner, &id, &month, &kind, &typ, &subject, &body, &state)
 	queueEffects(b, events)
 	return nil
 }
