@@ -16,18 +16,22 @@ type HeldPayload struct {
 	ID      uuid.UUID
 }
 
-// Released gives payloads of keys that hold nothing any more,
-// in the order of partner and id, after the one named. Another key may still need
-// one of them: QueueHeldBy tells, under their locks.
+// Released gives payloads of keys that hold nothing any more, in the order of
+// partner and id, after the one named. Another key may still need one of them:
+// QueueHeldBy tells, under their locks.
 func (s Inbox) Released(ctx context.Context, after HeldPayload, limit int) ([]HeldPayload, error) {
+	// Each half ends after limit rows of its index: of a partner under legal hold
+	// everything stands in it.
 	rows, err := s.Pool.Query(ctx, `
-		select partner_id, payload_id
+		(select distinct partner_id, payload_id
 		from inbox
 		where payload_month = '9999-01-01' and hold = 0 and (partner_id, payload_id) > ($1 collate "C", $2::uuid)
+		order by partner_id, payload_id limit $3)
 		union
-		select v.partner_id, v.payload_id
+		(select distinct v.partner_id, v.payload_id
 		from variant v join inbox i on i.partner_id = v.partner_id and i.message_id = v.message_id
 		where v.payload_month = '9999-01-01' and i.hold = 0 and (v.partner_id, v.payload_id) > ($1 collate "C", $2::uuid)
+		order by v.partner_id, v.payload_id limit $3)
 		order by 1, 2 limit $3`, after.Partner, after.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list released payloads: %w", err)
