@@ -39,6 +39,25 @@ func TestDecisionsOnTransportDrifts(t *testing.T) {
 			t.Error("a decided drift bars purging")
 		}
 	})
+	t.Run("a copy that was looked up before it was processed is told what came of it", func(t *testing.T) {
+		r := drifted(t)
+		r.Hook = func(at string) {
+			if at == "begin" { // the copy took it for an open drift
+				r.Hook = nil
+				if got := r.decide(gateway.ProcessPayload); got.Posted != 1 {
+					t.Errorf("ruling %+v", got)
+				}
+			}
+		}
+		copied := r.must("T", two, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+		if n := r.count(`select count(*) from acknowledgement where answer = $1`, []byte(copied.Items[0].JSON)); n != 1 {
+			t.Errorf("its part of the receipt is stored %d times: %s", n, copied.Items[0].JSON)
+		}
+		again := r.must("T", two, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+		if string(again.Rendered.Body) != string(copied.Rendered.Body) {
+			t.Errorf("the next copy got another receipt:\n%s\n%s", copied.Rendered.Body, again.Rendered.Body)
+		}
+	})
 	t.Run("process is decided at interchange level: there it may be a drift", func(t *testing.T) {
 		r := drifted(t)
 		r.policy(func(p *partners.Policy) { p.ControlReference = "unique" })

@@ -29,6 +29,7 @@ type intake struct {
 	unkeyed        dedup.Revision     // what parts without a key are judged under
 	overQuarantine bool               // nothing more of the partner that is refused without a key is kept today
 	looked         map[dedup.Ref]bool // keys that were looked for
+	purged         []dedup.Ref        // keys that the transport id carried, and that were not found after it was read
 	written        []*journal.Acknowledgement
 
 	mayWait *time.Duration // for others in this process: what is left; nil: an operator's act, which takes no turn

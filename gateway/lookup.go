@@ -57,6 +57,17 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 			}
 		}
 	}
+	if in.purged = in.unread(); len(in.purged) > 0 { // or they were committed with the id between the two reads
+		asked := slices.DeleteFunc(in.asked(), func(a dedup.Asked) bool { return !slices.Contains(in.purged, a.Ref) })
+		late, err := dedup.LoadFor(ctx, g.Pool, in.purged, asked)
+		if err != nil {
+			return err
+		}
+		for r, k := range late {
+			in.keys[r] = k
+		}
+		in.purged = in.unread()
+	}
 	in.looked = map[dedup.Ref]bool{}
 	for _, r := range append(refs, in.alsoLock...) {
 		in.looked[r] = true
@@ -97,7 +108,11 @@ func (in *intake) queueRead(b *pgx.Batch, refs []dedup.Ref) {
 		dedup.QueueRead(b, refs, in.keys)
 		return
 	}
-	var asked []dedup.Asked
+	dedup.QueueReadFor(b, refs, in.asked(), in.keys)
+}
+
+// asked are the digests of the delivery under its keys.
+func (in *intake) asked() (asked []dedup.Asked) {
 	if in.key.ID != "" {
 		asked = append(asked, dedup.Asked{Ref: in.key, SHA256: in.SHA256})
 	}
@@ -112,7 +127,24 @@ func (in *intake) queueRead(b *pgx.Batch, refs []dedup.Ref) {
 			}
 		}
 	}
-	dedup.QueueReadFor(b, refs, asked, in.keys)
+	return asked
+}
+
+// unread gives the interchange keys that the transport id carried with the bytes
+// that come now, and that were not found: they are purged, or were committed with
+// the id after they were looked for, by a decision that processed the payload or
+// by the first copy.
+func (in *intake) unread() (refs []dedup.Ref) {
+	t := in.keys[in.key]
+	if in.key.ID == "" || t == nil || t.Find(in.SHA256) == nil {
+		return nil
+	}
+	for _, p := range in.parts {
+		if p.key.ID != "" && in.keys[p.key] == nil && slices.Contains(t.Carried, dedup.Carried{Ref: p.key, SHA256: p.ic.PayloadSHA256}) {
+			refs = append(refs, p.key)
+		}
+	}
+	return dedup.SortRefs(refs)
 }
 
 // forget what was read before.
@@ -182,6 +214,11 @@ func (in *intake) readUnderLock(ctx context.Context, s *session, known []dedup.R
 	dedup.QueueOpenDrifts(s.batch, known, func(r dedup.Ref, a *dedup.Alert) { in.alerts[r] = append(in.alerts[r], a) })
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("read keys: %w", err)
+	}
+	for _, r := range in.unread() { // what the id carries meanwhile was not locked
+		if !slices.Contains(in.purged, r) {
+			return errStartAgain
+		}
 	}
 	dedup.QueueMessages(s.batch, in.keys)
 	journal.QueueReadAcknowledgements(s.batch, in.ackRefs(), in.acks)
