@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -27,20 +28,26 @@ var ErrCrowded = errors.New("more of this partner's deliveries are on their way 
 // A transaction may wait for a lock, a look-up does not: the last connection, of a
 // share and of all, is for look-ups, so that a delivery whose key is free goes past
 // those whose keys are held.
+//
+// So are the processors: as many deliveries are split and prepared at a time as
+// keep them busy, whoever's they are, and the others wait for their partner's turn
+// here, not in Go's scheduler, to which 256 deliveries of one partner are more than
+// eight of another. Large ones take long and are left to it.
 type admission struct {
 	mu    sync.Mutex
 	slots int // connections for deliveries that go alone; 0: not counted yet
 	used  [uses]int
 	by    map[string]*presence
-	queue [uses]turns[chan struct{}] // of deliveries that wait for a connection; closed when its turn has come
+	queue [uses]turns[chan struct{}] // of deliveries that wait for a place; closed when its turn has come
 }
 
-// use is what a delivery does with a connection.
+// use is what a delivery needs a place for: the first two are connections.
 type use int
 
 const (
 	lookUp use = iota
 	transaction
+	work // of a processor
 	uses
 )
 
@@ -48,8 +55,8 @@ const (
 // as many as are configured.
 type presence struct {
 	most       int       // connections at once
-	held       [uses]int // connections
-	waiting    [uses]int // deliveries that wait for a connection
+	held       [uses]int // places
+	waiting    [uses]int // deliveries that wait for a place
 	deliveries int
 	copies     int // deliveries that wait for the first one under their key
 }
@@ -109,10 +116,13 @@ func (g *Gateway) Admit(p *partners.Partner) (leave func(), ok bool) {
 	}, true
 }
 
-// may reports whether a partner may use one more connection. a.mu is held.
+// may reports whether a partner may have one more place. a.mu is held.
 func (a *admission) may(here *presence, to use) bool {
-	if to == transaction {
-		return a.used[to] < a.slots-1 && here.held[to] < here.most-1
+	if to == work {
+		return a.used[work] < 2*runtime.GOMAXPROCS(0) // some of it waits, for a block of numbers or a page of memory
+	}
+	if to == transaction && (a.used[to] >= a.slots-1 || here.held[to] >= here.most-1) {
+		return false
 	}
 	return a.used[lookUp]+a.used[transaction] < a.slots && here.held[lookUp]+here.held[transaction] < here.most
 }
@@ -124,7 +134,32 @@ func (g *Gateway) turn(ctx context.Context, in *intake, to use) (leave func(), e
 	if in.mayWait == nil {
 		return func() {}, nil
 	}
-	a, p := &g.admission, in.Partner
+	return g.place(ctx, in.Partner, to, in.mayWait)
+}
+
+// workTurn waits until a delivery may use a processor. It is bounded by the number
+// of deliveries that are taken in (Admit) and by ctx.
+func (g *Gateway) workTurn(ctx context.Context, d *Delivery) (leave func(), err error) {
+	if d.Payload == nil || d.Payload.Size() > groupPayload {
+		return func() {}, nil
+	}
+	return g.place(ctx, d.Partner, work, nil)
+}
+
+// splitInTurn is split in the partner's turn.
+func (g *Gateway) splitInTurn(ctx context.Context, d *Delivery) (*intake, error) {
+	leave, err := g.workTurn(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return g.split(d)
+}
+
+// place waits until p may have one more place, and gives what gives it back.
+// patience is what is left of the time that it may wait; nil: as long as ctx.
+func (g *Gateway) place(ctx context.Context, p *partners.Partner, to use, patience *time.Duration) (leave func(), err error) {
+	a := &g.admission
 	a.mu.Lock()
 	if a.slots == 0 {
 		a.slots = slotsOf(int(g.Pool.Stat().MaxConns()))
@@ -143,17 +178,22 @@ func (g *Gateway) turn(ctx context.Context, in *intake, to use) (leave func(), e
 	here.waiting[to]++
 	a.mu.Unlock()
 
-	since := time.Now()
-	deadline := time.NewTimer(*in.mayWait)
-	defer deadline.Stop()
+	since, late := time.Now(), (<-chan time.Time)(nil)
+	if patience != nil {
+		t := time.NewTimer(*patience)
+		defer t.Stop()
+		late = t.C
+	}
 	select {
 	case <-w:
-	case <-deadline.C:
+	case <-late:
 		err = ErrCrowded
 	case <-ctx.Done():
-		err = fmt.Errorf("wait for a connection's turn: %w", ctx.Err())
+		err = fmt.Errorf("wait for a turn: %w", ctx.Err())
 	}
-	*in.mayWait = max(0, *in.mayWait-time.Since(since))
+	if patience != nil {
+		*patience = max(0, *patience-time.Since(since))
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil && a.queue[to].remove(p.ID, w) {
@@ -245,6 +285,6 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		gauge(partnerConnections, here.held[lookUp]+here.held[transaction], partner)
 		gauge(partnerDeliveries, here.deliveries, partner)
 		gauge(partnerWaiting, here.copies, partner, "copy")
-		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction], partner, "turn")
+		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[work], partner, "turn")
 	}
 }

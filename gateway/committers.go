@@ -110,11 +110,19 @@ func (q *committers) leave(m *member) bool {
 func (q *committers) take() (ms []*member) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	// Where several partners wait, none has many more in a group than another: the
+	// time that a group takes is everybody's.
+	most := groupMembers
+	if n, partners := q.waiting.least(); partners > 1 {
+		most = max(n, groupBeside)
+	}
+	has := map[string]int{}
 	for size := int64(0); len(ms) < groupMembers && size < groupBytes; {
-		m, ok := q.waiting.next(everyone)
+		m, ok := q.waiting.next(func(partner string) bool { return has[partner] < most })
 		if !ok {
 			break
 		}
+		has[m.in.Partner.ID]++
 		ms, size = append(ms, m), size+m.in.Payload.Size()
 	}
 	if len(ms) == 0 {

@@ -15,6 +15,7 @@ import (
 
 const (
 	groupMembers = 64        // of a group at most
+	groupBeside  = 16        // of one partner where others wait too, at least
 	groupPayload = 256 << 10 // bytes of a member's payload at most
 	groupBytes   = 1 << 20   // of all its members' payloads, about
 	groupPosts   = 200       // documents of a member at most

@@ -19,6 +19,13 @@ import (
 // connection held: parse, validate, map, compare with what a drift differs from,
 // and lease the numbers of the acknowledgements.
 func (g *Gateway) prepare(ctx context.Context, in *intake) error {
+	if in.mayWait != nil { // else an operator waits for it
+		leave, err := g.workTurn(ctx, in.Delivery)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
 	if err := g.readMessages(ctx, in); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 	if d.Fault != nil {
 		return nil, g.refuse(ctx, d)
 	}
-	in, err := g.split(d)
+	in, err := g.splitInTurn(ctx, d)
 	if errors.As(err, &d.Fault) {
 		return nil, g.refuse(ctx, d)
 	}

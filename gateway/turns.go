@@ -28,6 +28,17 @@ func (q *turns[T]) push(partner string, x T) {
 	q.lines = append(q.lines, &line[T]{partner, []T{x}})
 }
 
+// least is how many of the partner wait who has the fewest waiting, and how many
+// partners wait.
+func (q *turns[T]) least() (n, partners int) {
+	for i, l := range q.lines {
+		if i == 0 || len(l.waiting) < n {
+			n = len(l.waiting)
+		}
+	}
+	return n, len(q.lines)
+}
+
 // next takes the first of the partner whose turn it is, among those that may
 // have one.
 func (q *turns[T]) next(may func(partner string) bool) (x T, ok bool) {

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,11 +81,21 @@ func TestGroupsTakeTurns(t *testing.T) {
 		}
 		add("bolt", 4000)
 		add("bolt", 4000)
-		if diff := cmp.Diff(map[string]int{"acme": groupMembers - 2, "bolt": 2}, by(q.take())); diff != "" {
-			t.Error(diff)
+		for _, want := range []map[string]int{{"acme": groupBeside, "bolt": 2}, {"acme": groupMembers}, {"acme": 100 - groupBeside - groupMembers}} {
+			if diff := cmp.Diff(want, by(q.take())); diff != "" {
+				t.Error(diff)
+			}
 		}
-		if diff := cmp.Diff(map[string]int{"acme": 100 - groupMembers + 2}, by(q.take())); diff != "" {
-			t.Error(diff)
+	})
+	t.Run("two that both have many waiting go half and half", func(t *testing.T) {
+		for range 40 {
+			add("acme", 4000)
+			add("bolt", 4000)
+		}
+		for _, n := range []int{groupMembers / 2, 40 - groupMembers/2} {
+			if diff := cmp.Diff(map[string]int{"acme": n, "bolt": n}, by(q.take())); diff != "" {
+				t.Error(diff)
+			}
 		}
 	})
 	t.Run("large ones do not make a group that keeps the others waiting", func(t *testing.T) {
@@ -106,6 +118,50 @@ func TestShares(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a share is of look-ups and transactions together, and its last connection is for look-ups", func(t *testing.T) {
+		acme, ctx := &partners.Partner{ID: "acme"}, t.Context()
+		for name, c := range map[string]struct {
+			take []use
+			then map[use]bool // what there is another place for
+		}{
+			"transactions":              {slices.Repeat([]use{transaction}, 7), map[use]bool{transaction: false, lookUp: true}},
+			"transactions and look-ups": {append(slices.Repeat([]use{transaction}, 6), lookUp, lookUp), map[use]bool{transaction: false, lookUp: false}},
+			"look-ups":                  {slices.Repeat([]use{lookUp}, 8), map[use]bool{transaction: false, lookUp: false}},
+			"some of both":              {[]use{transaction, lookUp, transaction, lookUp}, map[use]bool{transaction: true, lookUp: true}},
+		} {
+			g := &Gateway{admission: admission{slots: slotsOf(20)}}
+			place := func(p *partners.Partner, to use) (func(), bool) {
+				leave, err := g.place(ctx, p, to, new(time.Duration))
+				return leave, err == nil
+			}
+			var leave []func()
+			for _, to := range c.take {
+				l, ok := place(acme, to)
+				if !ok {
+					t.Fatalf("%s: only %d were let in", name, len(leave))
+				}
+				leave = append(leave, l)
+			}
+			for to, want := range c.then {
+				l, ok := place(acme, to)
+				if ok != want {
+					t.Errorf("%s: another of %d is let in: %v", name, to, ok)
+				}
+				if ok {
+					l()
+				}
+			}
+			if _, ok := place(&partners.Partner{ID: "bolt"}, transaction); !ok {
+				t.Errorf("%s: another partner waits", name)
+			}
+			for _, l := range leave {
+				l()
+			}
+			if here := g.admission.of("acme"); here.held != [uses]int{} || here.waiting != [uses]int{} || g.admission.used[lookUp] != 0 || g.admission.used[transaction] != 1 {
+				t.Errorf("%s: in the end it has %+v of %v", name, here, g.admission.used)
+			}
+		}
+	})
 	t.Run("a partner has its share of deliveries, and gets back what ended", func(t *testing.T) {
 		g, acme := &Gateway{}, &partners.Partner{ID: "acme", Share: 1}
 		var leave []func()
