@@ -165,7 +165,9 @@ func (g *Gateway) decidePart(pl *plan, p *part) (*result, error) {
 	case None:
 		r.stored = true
 		if r.variant == nil { // T3
-			r.answer = pl.keptAnswer(Answer(pl.tvariant.Answer))
+			if r.answer = pl.keptAnswer(Answer(pl.tvariant.Answer)); r.answer == ToldTryAgain { // as row I6: else it would come for ever
+				r.stored, r.answer = false, ToldReplaced
+			}
 			break
 		}
 		r.answer = Answer(r.variant.Answer)

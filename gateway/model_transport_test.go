@@ -122,6 +122,9 @@ func (w *world) part(s *sending, before *modelPayload, n int) *wanted {
 		r := w.interchange(s, carriedBefore)
 		if r.row == "T3" {
 			r.answer, r.item = before.parts[n].answer, before.parts[n].item
+			if before.answer == 0 { // it only ever got 503
+				r.stored, r.answer, r.item = false, gateway.ToldReplaced, nil
+			}
 		}
 		return r
 	}

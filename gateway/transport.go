@@ -50,7 +50,7 @@ var Transports = []TransportRow{
 			return v != nil && v.State == dedup.Refused
 		}},
 	{Name: "T3", Found: "T known, D was processed or refused under it", Then: SameTransport,
-		Text: "interchange level; its answers make up the answer. I1 and I1b never apply here: what that level does not know any more is a Duplicate with T's stored answer; what was refused without a key is judged again under a new revision",
+		Text: "interchange level; its answers make up the answer. I1 and I1b never apply here: what that level does not know any more is a Duplicate with T's stored answer, or, if it only ever got 503, as I6; what was refused without a key is judged again under a new revision",
 		fits: func(_ *TransportArrival, _ *dedup.Key, v *dedup.Variant) bool { return v != nil }},
 	{Name: "T4", Found: "T known, other D, nothing was posted, absorbed, held, pending or acknowledged positively under T", Then: ToInterchanges,
 		Text: "interchange level (a correction)",
