@@ -76,9 +76,12 @@ torture-planted: setup ## Plant each bug of torture/planted in turn: the checker
 
 ##@ Measure
 
-bench: setup ## Lexer, and receive rates as ratios to the database's own limit (ARGS='-seconds 1 -rounds 1')
+bench: setup ## Lexer, receive rates as ratios to the database's own limit, a partner's storm (ARGS='-seconds 1 -rounds 1')
 	go test -run '^$$' -bench '^BenchmarkRatios$$' ./edi ./edifact
 	go run ./bench/receive $(ARGS)
+
+bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty inbox (ARGS='-keys 1000000'): minutes, and 15 GB of disk
+	go run ./bench/receive -what keys $(ARGS)
 
 big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway's peak memory
 	go run ./bench/big $(ARGS)
@@ -86,6 +89,6 @@ big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway
 help: ## Show this list
 	@awk -F ':.*## ' \
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		 /^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted bench big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted bench bench-keys big help

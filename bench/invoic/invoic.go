@@ -63,6 +63,18 @@ func (t *Template) Set(n int64) []byte {
 	return t.text
 }
 
+// From gives the interchange another sender, of as many digits as Sender has.
+func (t *Template) From(address string) {
+	for rest := t.text; ; {
+		at := bytes.Index(rest, []byte(Sender))
+		if at < 0 {
+			return
+		}
+		copy(rest[at:at+len(Sender)], address)
+		rest = rest[at+len(Sender):]
+	}
+}
+
 // digits writes n with leading zeros.
 func digits(b []byte, n int64) {
 	for i := len(b) - 1; i >= 0; i-- {

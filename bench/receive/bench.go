@@ -24,6 +24,7 @@ type bench struct {
 	clients []int
 	limit   string
 	program string
+	keys    int64
 
 	site    *site.Site
 	gateway *site.Gateway
@@ -149,18 +150,7 @@ func (b *bench) measure(ctx context.Context, l load) (measurement, error) {
 	if err != nil {
 		return m, err
 	}
-	text, err := json.Marshal(l)
-	if err != nil {
-		return m, err
-	}
-	out, err := self(ctx, "load", string(text)).Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return m, fmt.Errorf("%s", bytes.TrimSpace(exit.Stderr))
-	}
-	if err != nil {
-		return m, err
-	}
-	if err := json.Unmarshal(out, &m.figures); err != nil {
+	if m.figures, err = b.generated(ctx, l); err != nil {
 		return m, err
 	}
 	if m.gateway, m.database, err = cpu(); err != nil {
@@ -168,6 +158,22 @@ func (b *bench) measure(ctx context.Context, l load) (measurement, error) {
 	}
 	m.gateway, m.database = m.gateway-g, m.database-d
 	return m, nil
+}
+
+// generated runs a load in a process of its own.
+func (b *bench) generated(ctx context.Context, l load) (f figures, err error) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return f, err
+	}
+	out, err := self(ctx, "load", string(text)).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return f, fmt.Errorf("%s", bytes.TrimSpace(exit.Stderr))
+	}
+	if err != nil {
+		return f, err
+	}
+	return f, json.Unmarshal(out, &f)
 }
 
 // limitLine is a line of pg-limit: name, messages a second.

@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/edigw/edigw/bench/invoic"
-	"github.com/edigw/edigw/bench/site"
 )
 
 // load is what one run of the generator sends: over that many connections that
@@ -30,11 +28,17 @@ type load struct {
 	From    int64 // number of the first interchange
 	Known   int64 // 0: every interchange is new; else those from From on, in turns, no two clients the same
 	Status  int   // expected of every answer
+
+	Senders int  // partners that send, by turns; 0: the site's only one
+	First   int  // number of the first of Senders
+	Random  bool // Idempotency-Keys are random, as those of AS2 are, and do not rise
+	Lenient bool // "try again" is counted and does not end the run
 }
 
 // figures are what came of it.
 type figures struct {
 	Messages int64
+	TryAgain int64 // answers of 409 and 503 beside them, if the load is lenient
 	Seconds  float64
 	CPU      float64       // of the generator, in seconds
 	P50, P99 time.Duration // from the first byte sent to the last one read
@@ -52,13 +56,13 @@ func (l load) run() (figures, error) {
 		most = l.Most
 	}
 	end := time.Now().Add(time.Duration(l.Seconds * float64(time.Second)))
-	took, errs := make([][]time.Duration, l.Clients), make([]error, l.Clients)
+	took, errs, put := make([][]time.Duration, l.Clients), make([]error, l.Clients), make([]int64, l.Clients)
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range l.Clients {
 		wg.Go(func() {
 			turn := int64(i)
-			took[i], errs[i] = l.client(end, func() (int64, bool) {
+			took[i], put[i], errs[i] = l.client(end, func() (int64, bool) {
 				n := next.Add(1) - 1
 				if l.Known > 0 {
 					if turn >= l.Known {
@@ -81,6 +85,9 @@ func (l load) run() (figures, error) {
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	f.Messages, f.CPU = int64(len(all)), after-before
+	for _, n := range put {
+		f.TryAgain += n
+	}
 	if len(all) > 0 {
 		f.P50, f.P99 = all[len(all)/2], all[len(all)*99/100]
 	}
@@ -88,41 +95,49 @@ func (l load) run() (figures, error) {
 }
 
 // client is one connection.
-func (l load) client(end time.Time, number func() (int64, bool)) (took []time.Duration, err error) {
+func (l load) client(end time.Time, number func() (int64, bool)) (took []time.Duration, tryAgain int64, err error) {
 	conn, err := net.Dial("tcp", l.Address)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	const key = "k000000000000"
-	head := fmt.Sprintf("POST /in/%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nIdempotency-Key: \"%s\"\r\nContent-Type: application/EDIFACT\r\nContent-Length: %d\r\n\r\n",
-		site.Partner, l.Address, site.Token, key, invoic.Size())
-	text := invoic.NewTemplate(len(head))
-	at := strings.Index(head, key) + 1
+	from := []*envelope{newEnvelope(theOne, l.Address)}
+	if l.Senders > 0 {
+		from = from[:0]
+		for i := range l.Senders {
+			from = append(from, newEnvelope(senderNumber(l.First+i), l.Address))
+		}
+	}
 	answer := bufio.NewReaderSize(conn, 16<<10)
 	for begun := time.Now(); begun.Before(end); {
 		n, more := number()
 		if !more {
 			break
 		}
-		request := text.Set(n)
-		copy(request, head)
-		copy(request[at:], fmt.Sprintf("%012d", n))
-		if _, err := conn.Write(request); err != nil {
-			return took, err
+		key := n
+		if l.Random {
+			key = rand.Int64N(1e12)
+		}
+		if _, err := conn.Write(from[int(n)%len(from)].request(n, key)); err != nil {
+			return took, tryAgain, err
 		}
 		status, body, err := read(answer)
 		if err != nil {
-			return took, fmt.Errorf("interchange %d: %w", n, err)
+			return took, tryAgain, fmt.Errorf("interchange %d: %w", n, err)
+		}
+		if l.Lenient && (status == http.StatusConflict || status == http.StatusServiceUnavailable) {
+			tryAgain++
+			begun = time.Now()
+			continue
 		}
 		if status != l.Status {
-			return took, fmt.Errorf("interchange %d: status %d, want %d: %s", n, status, l.Status, body[:min(len(body), 400)])
+			return took, tryAgain, fmt.Errorf("interchange %d: status %d, want %d: %s", n, status, l.Status, body[:min(len(body), 400)])
 		}
 		now := time.Now()
 		took = append(took, now.Sub(begun))
 		begun = now
 	}
-	return took, nil
+	return took, tryAgain, nil
 }
 
 // read reads one answer, which has a Content-Length; body is what its first

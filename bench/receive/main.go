@@ -5,6 +5,12 @@
 // effect is committed with full durability before it is answered.
 //
 //	go run ./bench/receive [-seconds 3] [-rounds 5] [-limit ../shared/limits/pg-limit]
+//	go run ./bench/receive -what storm
+//	go run ./bench/receive -what keys [-keys 10000000]
+//
+// Beside the rates it measures what a partner's storm leaves of another one's rate
+// (storm.go), and what an inbox of many keys leaves of that of an empty one
+// (keys.go).
 //
 // Rounds are interleaved, so that other load on the machine hits all alike; the
 // table shows medians. Every answer is checked: one wrong status ends the run.
@@ -46,6 +52,8 @@ func run(ctx context.Context, args []string) error {
 	rounds := flags.Float64("rounds", fromEnv("BENCH_ROUNDS", 5), "rounds of which the medians are shown (BENCH_ROUNDS)")
 	clients := flags.String("clients", "1,8,32,128", "numbers of clients")
 	flags.StringVar(&b.limit, "limit", "../shared/limits/pg-limit", "the program that tells the database's own limit")
+	what := flags.String("what", "rates,storm", "what is measured: rates, storm, keys")
+	flags.Int64Var(&b.keys, "keys", 10_000_000, "keys that stand in the inbox")
 	flags.StringVar(&b.program, "program", "", "the gateway to measure; empty: built from here")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -60,10 +68,26 @@ func run(ctx context.Context, args []string) error {
 		}
 		b.clients = append(b.clients, n)
 	}
-	if _, err := os.Stat(b.limit); err != nil {
-		return fmt.Errorf("-limit: %w: without it there is nothing to compare with", err)
+	for one := range strings.SplitSeq(*what, ",") {
+		var err error
+		switch one {
+		case "rates":
+			if _, err := os.Stat(b.limit); err != nil {
+				return fmt.Errorf("-limit: %w: without it there is nothing to compare with", err)
+			}
+			err = b.run(ctx)
+		case "storm":
+			err = b.storms(ctx)
+		case "keys":
+			err = b.manyKeys(ctx)
+		default:
+			err = fmt.Errorf("-what %q: there are rates, storm and keys", one)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return b.run(ctx)
+	return nil
 }
 
 // generate is the load as a process of its own, so that its processor time is
