@@ -28,6 +28,7 @@ type machine struct {
 	told       *tally
 
 	server   sync.Mutex // PostgreSQL is started and killed by one at a time
+	filling  sync.Mutex // and its volume filled
 	stopping atomic.Bool
 	done     sync.WaitGroup
 }
@@ -193,7 +194,18 @@ func (m *machine) killServer(ctx context.Context, all bool) error {
 		return err
 	}
 	<-m.site.ServerExited()
-	return m.site.StartServer(ctx)
+	return m.restart(ctx)
+}
+
+// restart starts PostgreSQL that has ended, again if need be: its volume may be
+// full at this moment.
+func (m *machine) restart(ctx context.Context) (err error) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		if err = m.site.StartServer(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // revive starts PostgreSQL if it has ended by itself, for want of room.
@@ -203,7 +215,7 @@ func (m *machine) revive(ctx context.Context) error {
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		select {
 		case <-m.site.ServerExited():
-			return m.site.StartServer(ctx)
+			return m.restart(ctx)
 		default:
 		}
 		if err := m.site.Pool.Ping(ctx); err == nil {

@@ -70,7 +70,7 @@ func program(ctx context.Context, args []string, out io.Writer) error {
 	begun := time.Now()
 	for seed := *from; seed < *from+uint64(*seeds); seed++ {
 		s := z
-		if *of == "whole" && seed%fillsEvery == 0 {
+		if *of != "quick" && seed%fillsEvery == 0 {
 			s.fills = 3
 		}
 		r, err := torture(ctx, path, seed, s)

@@ -32,6 +32,8 @@ func (m *machine) mount(dir string) (release func() error, err error) {
 
 // fill leaves no room on the volume for a while.
 func (m *machine) fill(length time.Duration) error {
+	m.filling.Lock()
+	defer m.filling.Unlock()
 	name := filepath.Join(m.volume, "balloon")
 	f, err := os.Create(name)
 	if err != nil {
