@@ -95,6 +95,7 @@ type Gateway struct {
 	admission  admission
 	flight     flight
 	recent     recent
+	lookers    lookers
 	committers committers
 	failing    failing
 }

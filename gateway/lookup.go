@@ -25,11 +25,13 @@ func (g *Gateway) lookUp(ctx context.Context, in *intake) error {
 		}
 	}
 	refs := dedup.SortRefs(append(in.refs(), earlier...))
-	var b pgx.Batch
 	in.forget()
-	dedup.QueueKeys(&b, refs, in.keys)
-	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
-		return fmt.Errorf("look up keys: %w", err)
+	read := g.readKeys
+	if in.mayWait == nil || len(earlier)+len(in.alsoLock) > 0 { // keys that others may ask for too
+		read = g.readKeysAlone
+	}
+	if err := read(ctx, refs, in.keys); err != nil {
+		return err
 	}
 	if len(in.keys) > 0 && (len(earlier) > 0 || !in.plain()) {
 		var whole pgx.Batch
