@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/edigw/edigw/bench/site"
@@ -20,7 +21,7 @@ import (
 // that of one in which a planted bug is to be found.
 var (
 	whole = size{messages: 2600, deliveries: 10200, faults: 200, kills: 3, gateways: 3, senders: 24}
-	quick = size{messages: 150, deliveries: 700, faults: 24, kills: 1, gateways: 2, senders: 16}
+	quick = size{messages: 100, deliveries: 500, faults: 24, kills: 1, gateways: 2, senders: 16}
 	hunt  = size{messages: 250, deliveries: 1200, faults: 90, kills: 2, gateways: 3, senders: 20}
 )
 
@@ -29,7 +30,7 @@ var (
 const fillsEvery = 4
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := program(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "torture:", err)
@@ -44,11 +45,17 @@ func program(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("torture", flag.ContinueOnError)
 	seeds := flags.Int("seeds", 1, "how many seeds")
 	from := flags.Uint64("from", 1, "the first of them")
-	of := flags.String("size", "whole", "of a seed: whole, hunt or quick")
+	of := flags.String("size", "", "of a seed: whole, hunt or quick; left out, it is hunt for planted bugs and whole without")
 	bug := flags.String("planted", "", "a bug of torture/planted to plant, or all: the checker has to find it")
 	reports := flags.String("reports", os.TempDir(), "folder for the reports of violations")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	switch {
+	case *of == "" && *bug != "":
+		*of = "hunt"
+	case *of == "":
+		*of = "whole"
 	}
 	z, known := map[string]size{"whole": whole, "hunt": hunt, "quick": quick}[*of]
 	if !known {
@@ -60,7 +67,7 @@ func program(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the run has told what there was to tell
 	if *bug != "" {
-		return findPlanted(ctx, dir, *bug, hunt, *from, *reports, out)
+		return findPlanted(ctx, dir, *bug, z, *from, *reports, out)
 	}
 	path := filepath.Join(dir, "edigw")
 	if err := site.Build(ctx, path, "-tags", "faults"); err != nil {

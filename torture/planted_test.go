@@ -57,7 +57,7 @@ func TestShort(t *testing.T) {
 	})
 	t.Run("a planted bug is found", func(t *testing.T) {
 		var out bytes.Buffer
-		if err := program(t.Context(), []string{"-planted", "acknowledge-before-commit", "-reports", t.TempDir()}, &out); err != nil {
+		if err := program(t.Context(), []string{"-size", "quick", "-planted", "acknowledge-before-commit", "-reports", t.TempDir()}, &out); err != nil {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	})
