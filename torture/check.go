@@ -103,9 +103,6 @@ func (h *history) plain() bool {
 	return true
 }
 
-// foreign reports whether its sender was nobody's, so that it has no key.
-func (h *history) foreign() bool { return h.deliveries[0].faulty == foreign }
-
 // postedOnce is invariant 1.
 func (c *checker) postedOnce() {
 	type once struct {

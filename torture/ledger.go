@@ -136,7 +136,6 @@ type ledger struct {
 	deliveries []*delivery
 	acts       []*act
 	contents   map[ref]map[[32]byte]*content
-	numbers    int64
 }
 
 func newLedger() *ledger { return &ledger{contents: map[ref]map[[32]byte]*content{}} }

@@ -268,7 +268,7 @@ func (m *machine) settle() error {
 	return errors.Join(errs...)
 }
 
-// logs gives what the gateways said that run now or ended last.
+// lastLines gives the last n lines of a log.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")

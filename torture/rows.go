@@ -65,7 +65,6 @@ type journalRow struct {
 
 type eventRow struct {
 	partner, kind, typ, document, key, delivery, alert, digest string
-	digests                                                    string
 }
 
 type alertRow struct {

@@ -145,7 +145,6 @@ func (r *run) report(rows *rows) string {
 
 // history tells all that is known of a key.
 func (r *run) history(b *strings.Builder, rows *rows, k ref) {
-	var ids []string
 	for _, d := range r.ledger.deliveries {
 		ours := d.id != "" && d.transportKey() == k
 		for _, c := range d.contents {
@@ -153,7 +152,6 @@ func (r *run) history(b *strings.Builder, rows *rows, k ref) {
 		}
 		if ours {
 			fmt.Fprintf(b, "  %s\n", d)
-			ids = append(ids, d.id)
 		}
 	}
 	for _, a := range r.ledger.acts {
