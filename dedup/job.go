@@ -170,14 +170,15 @@ func (s Jobs) Return(ctx context.Context, j *Job, after time.Duration) error {
 	return nil
 }
 
-// Drop ends a job of j's lease whose payload is no longer there.
-func (s Jobs) Drop(ctx context.Context, j *Job) error {
-	_, err := s.Pool.Exec(ctx, `delete from job where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and lease_id = $4`,
+// Drop ends a job under whose payload nothing is pending, and reports whether it
+// was there, with j's lease.
+func (s Jobs) Drop(ctx context.Context, j *Job) (bool, error) {
+	tag, err := s.Pool.Exec(ctx, `delete from job where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and lease_id = $4`,
 		j.Partner, j.ID, j.SHA256[:], j.Lease)
 	if err != nil {
-		return fmt.Errorf("drop the job on %s: %w", j.ID, err)
+		return false, fmt.Errorf("drop the job on %s: %w", j.ID, err)
 	}
-	return nil
+	return tag.RowsAffected() > 0, nil
 }
 
 // Of reads the jobs on payloads under keys of a partner.

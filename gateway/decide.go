@@ -47,6 +47,7 @@ type result struct {
 	stored  bool // the answer is the variant's stored one
 	ack     dedup.Stored
 	drift   *driftChange
+	before  []dedup.Fate      // of the messages, before they were settled
 	posts   []int32           // messages to be posted, in order
 	gone    []bool            // beside posts: those the guard takes away
 	held    []int             // by the guard
@@ -224,20 +225,27 @@ func (g *Gateway) decideWork(pl *plan, r *result) {
 	} else if len(k.Variants) > 1 {
 		k.SetCurrent(v)
 	}
+	r.settle()
+	g.answerAfresh(pl, r, Tell(&r.p.arrival, v, r.p.onlyUnsupported()))
+}
+
+// settle gives the messages of the variant their fates, and finds those to be
+// posted now.
+func (r *result) settle() {
+	k, v := r.key, r.variant
 	found := make([]dedup.Fate, len(r.p.judged))
 	for i := range r.p.judged {
 		found[i] = r.p.judged[i].fate
 	}
-	before := fates(v)
+	r.before = fates(v)
 	Settle(&r.p.arrival, k, v, found, r.row.Effect == Redo)
 	v.State = dedup.StateOf(v.Messages, dedup.Rejected)
 	k.Touch(v)
 	for i := range v.Messages {
-		if v.Messages[i].Fate == dedup.Posted && before[i] != dedup.Posted {
+		if v.Messages[i].Fate == dedup.Posted && r.before[i] != dedup.Posted {
 			r.posts = append(r.posts, int32(i))
 		}
 	}
-	g.answerAfresh(pl, r, Tell(&r.p.arrival, v, r.p.onlyUnsupported()))
 }
 
 func fates(v *dedup.Variant) []dedup.Fate {

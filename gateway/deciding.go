@@ -122,7 +122,7 @@ func (g *Gateway) rule(ctx context.Context, a *dedup.Alert, d Decision, approver
 	for range startsAgain {
 		err := x.prepare(ctx)
 		if err == nil {
-			err = x.commit(ctx)
+			err = g.afterPending(ctx, dedup.Ref{Partner: a.Partner, ID: a.MessageID}, func() error { return x.commit(ctx) })
 		}
 		if errors.Is(err, errStartAgain) {
 			continue

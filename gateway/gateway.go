@@ -90,6 +90,13 @@ type Gateway struct {
 	// then see every statement before it done; nil otherwise.
 	Hook func(point string)
 
+	// PendingWait bounds how long a decision waits for a worker that is at work under
+	// its key. 0 is five seconds.
+	PendingWait time.Duration
+	// Wake is called when a delivery has left work to the workers of Deferred; nil
+	// where this process has none.
+	Wake func()
+
 	Rules int32 // 0 is RulesVersion
 
 	admission  admission

@@ -175,6 +175,7 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 	var acks []*journal.Acknowledgement
 	var events []outbox.Event
 	var deliveries []*journal.Delivery
+	var jobs []dedup.Job
 	for _, m := range ms {
 		for _, r := range m.pl.results {
 			partner := r.p.owner.ID
@@ -197,7 +198,9 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 		acks = append(acks, a...)
 		events = append(events, g.events(m.pl)...)
 		deliveries = append(deliveries, g.journalRows(m.pl, m.r, m.pl.payloads)...)
+		jobs = append(jobs, m.pl.jobs()...)
 	}
+	dedup.QueueJobs(s.batch, jobs)
 	for _, partner := range order {
 		if err := s.queueDocuments(ctx, partner, rows[partner]); err != nil {
 			return err

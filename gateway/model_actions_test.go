@@ -31,11 +31,13 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"restart":        m.restart,
 		"forge":          func(t *rapid.T) { m.forge(t, m.parts(t)) },
 		"import":         m.importNumber,
-		"defer":          m.deferWork,
-		"finish":         m.finish,
+		"work":           m.work,
+		"work 2":         m.work,
+		"work 3":         m.work,
 		"decide":         m.decide,
 		"decide 2":       m.decide,
 		"discard":        m.discard,
+		"discard work":   m.discardPending,
 		"close held":     m.closeHeld,
 		"reject payload": m.rejectPayload,
 		"purge":          m.purge,
@@ -237,6 +239,7 @@ func anySettings(t *rapid.T) settings {
 		messageReference: pick(t, "message_reference", "unique", "unique", "unique", "unreliable"),
 		transportID:      pick(t, "transport_id", "unique", "unique", "unique", "unreliable"),
 		onInvoice:        pick(t, "on_known_document", "hold", "note"), onDespatch: pick(t, "on_known_document", "note", "hold"),
+		deferred: pick(t, "processing", nil, nil, nil, []string{"INVOIC", "DESADV"}, []string{"INVOIC", "DESADV"}, []string{"DESADV"}),
 		driftAck: "none", types: []string{"INVOIC", "DESADV"}, reuse: chance(t, 2, "reuse_after"), receiptAction: 7,
 	}
 }
@@ -253,7 +256,7 @@ func (m *machine) reconfigure(t *rapid.T) {
 	w := m.world
 	what := pick(t, "setting", "acceptance", "on_drift", "on_dead", "attempts", "absorb", "control_reference", "message_reference", "transport_id",
 		"on_known_document", "types", "strangers", "rules", "receipt_action", "drift_acknowledgement", "accepts_uci8",
-		"reuse_after", "nothing")
+		"reuse_after", "processing", "nothing")
 	switch what {
 	case "acceptance":
 		flip(&w.acceptance, "interchange", "message")
@@ -287,6 +290,8 @@ func (m *machine) reconfigure(t *rapid.T) {
 		flip(&w.driftAck, "none", "reject")
 	case "reuse_after":
 		w.reuse = !w.reuse
+	case "processing":
+		w.deferred = pick(t, "processing", nil, []string{"INVOIC", "DESADV"}, []string{"INVOIC"}, []string{"DESADV"})
 	case "accepts_uci8":
 		w.uci8 = !w.uci8
 	}
@@ -310,6 +315,6 @@ func (m *machine) changeControlReference(t *rapid.T) {
 func (m *machine) restart(t *rapid.T) {
 	g := m.Gateway
 	m.Gateway = &gateway.Gateway{Pool: g.Pool, Formats: g.Formats, Handlers: g.Handlers, Log: g.Log, Sender: g.Sender, MaySpeakFor: g.MaySpeakFor, IsOurs: g.IsOurs,
-		ConfigRevision: g.ConfigRevision, Numbers: g.Numbers, Later: g.Later, Now: g.Now, NewID: g.NewID, Rules: g.Rules}
+		ConfigRevision: g.ConfigRevision, Partner: g.Partner, Audit: g.Audit, Numbers: g.Numbers, Later: g.Later, Now: g.Now, NewID: g.NewID, Rules: g.Rules}
 	t.Logf("restart")
 }

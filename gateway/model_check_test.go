@@ -78,10 +78,10 @@ func (w *world) views() map[string]keyView {
 }
 
 // messageView: a revision counts where something was refused or dead, attempts
-// where it is dead.
+// where it is dead or pending.
 func (w *world) messageView(d [32]byte, fate string, attempts int, revision [2]int32) string {
 	s := w.name(d) + " " + fate
-	if isDead(fate) {
+	if isDead(fate) || fate == pending {
 		s += fmt.Sprintf(" attempts %d", attempts)
 	}
 	if isDead(fate) || fate == refused || fate == refusedWith {
@@ -122,6 +122,7 @@ type counts struct {
 	Documents, Alerts, Events []string
 	Guards, Contents, Journal int
 	Orphans, Unkept           int // guards without document, acknowledgements without row
+	Jobs                      int
 	Hold                      map[string]int16
 }
 
@@ -136,6 +137,13 @@ func (w *world) counts() counts {
 	}
 	for _, a := range w.alerts {
 		c.Alerts = append(c.Alerts, alertLine(a.kind, a.key, a.state, a.receptions, len(a.digests), a.documents, a.copies, a.purged))
+	}
+	for _, k := range w.keys {
+		for _, v := range k.variants {
+			if v.state == "received" {
+				c.Jobs++
+			}
+		}
 	}
 	for typ, n := range w.events {
 		c.Events = append(c.Events, fmt.Sprint(typ, " ", n))
@@ -205,6 +213,7 @@ func (w *world) stored(ctx context.Context, r *rig, partner string, all bool) (m
 		each(`select type, count(*) from outbox where partner_id = $1 group by type`, []any{&s1, &n1}, func() { c.Events = append(c.Events, fmt.Sprint(s1, " ", n1)) })
 		each(`select count(*) from delivery where partner_id = $1`, []any{&c.Journal}, func() {})
 	}
+	each(`select count(*) from job where partner_id = $1`, []any{&c.Jobs}, func() {})
 	var hold int16
 	each(`select message_id, hold from inbox where partner_id = $1`, []any{&s1, &hold}, func() { c.Hold[s1] = hold })
 	err := r.Pool.SendBatch(ctx, &b).Close()

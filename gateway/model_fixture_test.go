@@ -13,8 +13,8 @@ import (
 )
 
 // States that only later features create are written by fixtures, on both sides:
-// numbers known from a former gateway, deferred work, decisions of an operator,
-// purged keys, and time.
+// numbers known from a former gateway, decisions of an operator, purged keys, and
+// time.
 
 // rewrite changes a key in the database.
 func (m *machine) rewrite(t *rapid.T, id string, change func(*dedup.Key)) {
@@ -73,21 +73,6 @@ func (m *machine) importNumber(t *rapid.T) {
 	m.newKey(t, id, &modelVariant{noDigest: true, state: "imported", answer: gateway.ToldAccepted}, &dedup.Variant{NoDigest: true, State: dedup.Imported})
 }
 
-// deferWork makes an interchange received whose work a worker has still to do.
-func (m *machine) deferWork(t *rapid.T) {
-	s := m.interchangeOf(t)
-	m.remember([]*sending{s})
-	t.Logf("deferred: %s", s)
-	mv := &modelVariant{sent: s, sha: s.digest(), state: "received", answer: gateway.ToldDeferred}
-	v := &dedup.Variant{SHA256: mv.sha, State: dedup.Received}
-	for _, d := range s.digests() {
-		mv.messages = append(mv.messages, modelMessage{sha: d, fate: pending})
-		v.Messages = append(v.Messages, dedup.MessageState{SHA256: d, Fate: dedup.Pending})
-	}
-	m.newKey(t, s.key(m.controlReference), mv, v)
-	m.sent = append(m.sent, deliveredBefore{"", []*sending{s}})
-}
-
 // some gives a key with a variant that fits, with that variant's place in it.
 func (m *machine) some(t *rapid.T, label string, fits func(*modelKey, *modelVariant) bool) (*modelKey, int) {
 	type place struct {
@@ -108,23 +93,6 @@ func (m *machine) some(t *rapid.T, label string, fits func(*modelKey, *modelVari
 	slices.SortFunc(all, func(a, b place) int { return dedup.Ref{ID: a.key}.Compare(dedup.Ref{ID: b.key})*100 + a.n - b.n })
 	p := rapid.SampledFrom(all).Draw(t, label)
 	return m.keys[p.key], p.n
-}
-
-// finish ends deferred work: its documents were known before.
-func (m *machine) finish(t *rapid.T) {
-	k, n := m.some(t, "received", func(_ *modelKey, v *modelVariant) bool { return v.state == "received" })
-	t.Logf("finish deferred work under %s", k.id)
-	v := k.variants[n]
-	v.state = "accepted"
-	for i := range v.messages {
-		v.messages[i].fate = absorbed
-	}
-	m.rewrite(t, k.id, func(k *dedup.Key) {
-		k.Variants[n].State = dedup.Accepted
-		for i := range v.messages {
-			k.Variants[n].Messages[i].Fate = dedup.Absorbed
-		}
-	})
 }
 
 // decide takes a decision of an operator on a drift of kind interchange. What it

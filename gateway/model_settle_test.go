@@ -36,8 +36,19 @@ func (w *world) takes(m modelMessage) bool {
 // process judges messages, all of them or those that row I4 takes up again, and
 // makes D current.
 func (w *world) process(r *wanted, again bool) {
+	r.key.current = r.variant
+	onlyTypes := w.settle(r, func(m modelMessage) bool { return !again || w.takes(m) }, w.defers)
+	w.events["message.received"]++
+	w.openHeld(r)
+	w.acknowledge(r, w.tell(r.variant, onlyTypes))
+}
+
+// defers reports whether a message waits for a worker.
+func (w *world) defers(m draft) bool { return slices.Contains(w.deferred, m.kind) }
+
+// settle gives the messages that are taken up their fates, and posts.
+func (w *world) settle(r *wanted, takes func(modelMessage) bool, defers func(draft) bool) (onlyTypes bool) {
 	k, v := r.key, r.variant
-	k.current = v
 	done, attempts := map[[32]byte]bool{}, map[[32]byte]int{}
 	for _, x := range k.variants {
 		for _, m := range x.messages {
@@ -47,13 +58,13 @@ func (w *world) process(r *wanted, again bool) {
 			}
 		}
 	}
-	var onlyTypes bool
 	r.found, onlyTypes = w.judge(r.sent)
-	var sound []int
+	var sound, waiting []int
+	waits := false // something of the interchange does
 	here := map[[32]byte]bool{}
 	for i := range v.messages {
 		m := &v.messages[i]
-		if again && !w.takes(*m) {
+		if !takes(*m) {
 			continue
 		}
 		m.revision = w.revision
@@ -61,7 +72,12 @@ func (w *world) process(r *wanted, again bool) {
 		case done[m.sha]:
 			m.fate = absorbed
 		case r.found[i] == dead:
+			tried := m.fate == pending
 			m.fate, m.attempts = dead, attempts[m.sha]+1
+			if (tried || defers(r.sent.messages[i])) && m.attempts < w.attempts {
+				m.fate, waits = pending, true
+				waiting = append(waiting, i)
+			}
 		case r.found[i] == posted:
 			m.fate = posted
 			if here[m.sha] {
@@ -73,10 +89,18 @@ func (w *world) process(r *wanted, again bool) {
 			m.fate = r.found[i]
 		}
 	}
+	for _, i := range sound {
+		waits = waits || defers(r.sent.messages[i])
+	}
+	for _, i := range sound {
+		if defers(r.sent.messages[i]) || waits && w.acceptance == "interchange" {
+			v.messages[i].fate = pending
+		}
+	}
 	if w.acceptance == "interchange" {
 		no := slices.ContainsFunc(v.messages, func(m modelMessage) bool { return isRefused(m.fate) })
 		died := slices.ContainsFunc(v.messages, func(m modelMessage) bool { return isDead(m.fate) })
-		for _, i := range sound {
+		for _, i := range append(waiting, sound...) {
 			switch {
 			case died:
 				v.messages[i].fate = deadWith
@@ -86,14 +110,39 @@ func (w *world) process(r *wanted, again bool) {
 		}
 	}
 	v.state = judgeState(v.messages)
-	w.events["message.received"]++
 	for _, i := range sound {
 		if v.messages[i].fate == posted {
 			w.post(r, i)
 		}
 	}
+	return onlyTypes
+}
+
+// work is the run of a worker on what is pending of v. The answer stays; once
+// nothing is pending a functional acknowledgement is added, where something is dead
+// UCI 8 for who takes it, and what is refused by then is told by a notice too.
+func (w *world) work(k *modelKey, v *modelVariant) {
+	r := &wanted{sent: v.sent, row: "deferred", key: k, variant: v}
+	before := slices.Clone(v.messages)
+	drifted := slices.Clone(w.drifted)
+	onlyTypes := w.settle(r, func(m modelMessage) bool { return m.fate == pending }, func(draft) bool { return false })
 	w.openHeld(r)
-	w.acknowledge(r, w.tell(v, onlyTypes))
+	w.possibleCopies([]*wanted{r}, drifted)
+	w.journal++
+	if v.state == "received" {
+		return
+	}
+	w.events["message.processed"]++
+	if w.tell(v, onlyTypes) != gateway.ToldDead || w.uci8 {
+		v.item = nil
+		v.version++
+	}
+	for i, m := range v.messages {
+		if before[i].fate == pending && isRefused(m.fate) {
+			w.events["notice.refused"]++
+			return
+		}
+	}
 }
 
 // tell is the answer for what came of v.
@@ -106,7 +155,9 @@ func (w *world) tell(v *modelVariant, onlyTypes bool) gateway.Answer {
 	switch {
 	case v.state == "accepted":
 		return gateway.ToldAccepted
-	case died && w.onDead == "hold":
+	case v.state == "received":
+		return gateway.ToldDeferred
+	case died && (w.onDead == "hold" || len(w.deferred) > 0):
 		return gateway.ToldDead
 	case died && left:
 		return gateway.ToldTryAgain

@@ -35,8 +35,8 @@ type settings struct {
 	absorb                                       []string
 	controlReference, messageReference           string
 	transportID, onInvoice, onDespatch, driftAck string
-	types                                        []string
-	reuse, strangers, uci8                       bool // strangers: the stranger's address is the partner's
+	types, deferred                              []string // deferred: types
+	reuse, strangers, uci8                       bool     // strangers: the stranger's address is the partner's
 	receiptAction                                int
 	earlier                                      []string // earlier settings of control_reference, newest first
 }

@@ -106,6 +106,10 @@ func (m *machine) configure() {
 			p.Identifiers = append(p.Identifiers, partners.Identifier{Qualifier: "14", ID: strangerAddress})
 		}
 		y := &p.Policy
+		y.Processing = partners.Processing{}
+		for _, typ := range m.deferred {
+			y.Processing[typ] = partners.Deferred
+		}
 		y.Acceptance, y.OnDrift, y.OnDead, y.DriftAcknowledgement = m.acceptance, m.onDrift, m.onDead, m.driftAck
 		y.ReceiptAction, y.AcceptsUCI8, y.Absorb, y.Attempts = edi.Action(m.receiptAction), m.uci8, slices.Clone(m.absorb), m.attempts
 		y.ControlReference, y.MessageReference, y.TransportID = m.controlReference, m.messageReference, m.transportID

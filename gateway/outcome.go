@@ -43,6 +43,9 @@ const (
 // Prepared reports whether the effect needs the parsed interchange.
 func (e Effect) Prepared() bool { return e != None && e != Join && e != Adopt }
 
+// works reports whether the effect judges messages and posts them.
+func (e Effect) works() bool { return e == Process || e == Redo || e == Complete }
+
 // Reply is where the answer comes from.
 type Reply int
 
@@ -72,6 +75,9 @@ type Arrival struct {
 
 	// Replay: an operator's, which neither counts attempts nor is bound by them.
 	Replay bool
+
+	// Worker: the run of a worker on what is pending, and on nothing else.
+	Worker bool
 
 	// KnownTransport: the delivery's transport id carried these bytes before, so
 	// what is not known any more is no new interchange (row T3).
@@ -235,8 +241,11 @@ func staleRefused(a *Arrival, v *dedup.Variant) bool {
 	})
 }
 
-// redo reports whether I4 takes up message m again.
+// redo reports whether I4, or a worker, takes up message m again.
 func redo(a *Arrival, m *dedup.MessageState) bool {
+	if a.Worker {
+		return m.Fate == dedup.Pending
+	}
 	switch m.Fate {
 	case dedup.DeadMsg:
 		return a.Replay || int(m.Attempts) < a.Policy.Attempts

@@ -277,7 +277,7 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 		}
 		a.Action = edi.ActionRejected
 		a.Errors = []*edi.Error{{Code: "duplicate-reference", Standard: "26", Severity: edi.SeverityError}}
-	case (r.answer == ToldDead || r.answer == ToldDeferred) && p.owner.Policy.AcceptsUCI8:
+	case r.answer == ToldDead && p.owner.Policy.AcceptsUCI8:
 		a.Action = edi.ActionReceived
 	case a.Action == 0:
 		return nil, nil
@@ -301,6 +301,14 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 		out.Base64 = b
 	}
 	return out, nil
+}
+
+// bytes are those that leave.
+func (a *FunctionalAcknowledgement) bytes() []byte {
+	if a.Base64 != nil {
+		return a.Base64
+	}
+	return []byte(a.Content)
 }
 
 // maxMessageAnswers bounds the messages named one by one in an acknowledgement

@@ -56,6 +56,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		switch {
 		case err == nil:
 			g.remember(in)
+			g.wakeFor(in)
 			return r, nil
 		case errors.Is(err, errStartAgain):
 			continue

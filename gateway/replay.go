@@ -62,14 +62,15 @@ func (g *Gateway) Judged(k *dedup.Key, v *dedup.Variant) (refused int, again boo
 	return refused, staleRefused(a, v) && fitsStanding(k, len(v.Messages), digestsOf(v))
 }
 
-// Discard gives the dead messages of a payload up: refused by us, never posted
-// from it again. Where the partner was told positively a notice says so; copies
+// Discard gives the dead and the pending messages of a payload up: refused by us,
+// never posted from it again. What a worker has on its way is taken from it, by the
+// key's lock and the job's. Where the partner was told positively a notice says so; copies
 // go on getting the stored answer.
 func (g *Gateway) Discard(ctx context.Context, l Letter, reason, note string, by Person, dry bool) (*Replayed, error) {
 	if err := checkReason(reason, note); err != nil {
 		return nil, err
 	}
-	x := &letter{g: g, l: l, by: by, dry: dry, reason: reason, note: note}
+	x := &letter{g: g, l: l, by: by, dry: dry, discards: true, reason: reason, note: note}
 	return x.run(ctx, false, x.discard)
 }
 
@@ -79,6 +80,7 @@ type letter struct {
 	l            Letter
 	by           Person
 	dry          bool
+	discards     bool
 	reason, note string
 
 	owner *partners.Partner
@@ -100,7 +102,7 @@ func (x *letter) run(ctx context.Context, judged bool, work func(context.Context
 		return nil, refusal(NoLongerKept, "partner %s is not configured", x.l.Partner)
 	}
 	for range startsAgain {
-		err := x.once(ctx, judged, work)
+		err := x.g.afterPending(ctx, x.ref(), func() error { return x.once(ctx, judged, work) })
 		if errors.Is(err, errStartAgain) {
 			continue
 		}
@@ -144,7 +146,7 @@ func (x *letter) once(ctx context.Context, judged bool, work func(context.Contex
 	if x.in.SHA256 != x.v.SHA256 {
 		return errStartAgain
 	}
-	if pending(x.key) {
+	if pending(x.key) && !(x.discards && x.v.State == dedup.Received) {
 		return refusal(StillPending, "a message under the key is still being processed")
 	}
 	x.key.Quietly()
@@ -244,23 +246,28 @@ func (x *letter) keepPayload(s *session, p *part) {
 }
 
 func (x *letter) discard(ctx context.Context, s *session) error {
-	dead, _ := x.v.Dead()
-	if dead == 0 || x.v.State == dedup.Superseded {
-		return refusal(NothingToDo, "nothing of the payload is dead")
-	}
+	gone := 0
 	for i := range x.v.Messages {
-		if m := &x.v.Messages[i]; m.Fate.IsDead() {
+		if m := &x.v.Messages[i]; m.Fate.IsDead() || m.Fate == dedup.Pending {
 			*m = dedup.MessageState{SHA256: m.SHA256, Fate: dedup.Discarded}
+			gone++
 		}
+	}
+	if gone == 0 || x.v.State == dedup.Superseded {
+		return refusal(NothingToDo, "nothing of the payload is dead or pending")
+	}
+	if x.v.State == dedup.Received {
+		dedup.QueueJobLock(s.batch, x.key.Ref, x.v.SHA256, func(*dedup.Job) {})
+		dedup.QueueJobEnd(s.batch, x.key.Ref, x.v.SHA256)
 	}
 	x.v.State = dedup.StateOf(x.v.Messages, dedup.Rejected)
 	x.key.Touch(x.v)
 	x.tell(&result{variant: x.v})
-	x.out.Discarded = dead
+	x.out.Discarded = gone
 	var events []outbox.Event
 	if Answer(x.v.Answer).positive() {
 		x.out.Notices = 1
-		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": dead, "reason": x.reason, "told_positively": true}
+		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": gone, "reason": x.reason, "told_positively": true}
 		if x.note != "" {
 			data["note"] = x.note
 		}

@@ -11,7 +11,9 @@ import (
 // I4 takes up are touched. What was posted, absorbed or held under the key in
 // any epoch is absorbed, never posted again.
 //
-// A message that comes out Posted is still to pass the document guard.
+// A sound message whose processing is deferred comes out Pending, and so does one
+// that our handler failed on while attempts are left for a worker. One that comes
+// out Posted is still to pass the document guard.
 func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, again bool) {
 	taken := make([]bool, len(v.Messages))
 	done := had(k, v)
@@ -34,14 +36,40 @@ func Settle(a *Arrival, k *dedup.Key, v *dedup.Variant, found []dedup.Fate, agai
 				attempts = k.Attempts()
 			}
 			m.Attempts, m.Fate = attempt(attempts[m.SHA256]), dedup.DeadMsg
+			if (a.Worker || a.defers(i)) && int(m.Attempts) < a.Policy.Attempts {
+				m.Fate = dedup.Pending
+			}
 		case found[i] == dedup.Posted && !here.add(i): // the same bytes again, where references are unreliable
 			m.Fate = dedup.Absorbed
 		default:
 			m.Fate = found[i]
 		}
 	}
+	waitFor(a, v, taken)
 	if a.Policy.Acceptance != "message" {
 		allOrNothing(v, taken)
+	}
+}
+
+// defers reports whether message i waits for a worker. What an operator does is
+// done at once.
+func (a *Arrival) defers(i int) bool {
+	return !a.Replay && !a.Worker && a.Policy.Processing.Defers(a.Messages[i].Type.Type)
+}
+
+// waitFor makes pending what is sound and deferred. Under acceptance: interchange
+// the others wait with it, since what a worker finds decides about them too.
+func waitFor(a *Arrival, v *dedup.Variant, taken []bool) {
+	all := false
+	for i := range v.Messages {
+		f := v.Messages[i].Fate
+		all = all || taken[i] && (f == dedup.Pending || f.Effective() && a.defers(i))
+	}
+	all = all && a.Policy.Acceptance != "message"
+	for i := range v.Messages {
+		if m := &v.Messages[i]; taken[i] && m.Fate.Effective() && (all || a.defers(i)) {
+			m.Fate = dedup.Pending
+		}
 	}
 }
 
@@ -119,7 +147,7 @@ func allOrNothing(v *dedup.Variant, taken []bool) {
 		with = dedup.DeadWithOne
 	}
 	for i := range v.Messages {
-		if taken[i] && v.Messages[i].Fate.Effective() {
+		if f := v.Messages[i].Fate; taken[i] && (f.Effective() || f == dedup.Pending) {
 			v.Messages[i].Fate = with
 		}
 	}
@@ -149,7 +177,7 @@ func Tell(a *Arrival, v *dedup.Variant, unsupported bool) Answer {
 		left = left || m.Fate == dedup.DeadMsg && int(m.Attempts) < a.Policy.Attempts
 	}
 	switch {
-	case dead && a.Policy.OnDead != "refuse":
+	case dead && a.Policy.HoldsDead():
 		return ToldDead
 	case dead && left:
 		return ToldTryAgain

@@ -136,6 +136,7 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := dedup.WriteMessages(ctx, s.conn, in.keys); err != nil {
 		return err
 	}
+	dedup.QueueJobs(s.batch, pl.jobs())
 	pl.queueLastDelivery(s.batch)
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
@@ -159,6 +160,17 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	}
 	journal.QueueDeliveries(s.batch, g.journalRows(pl, r, pl.payloads))
 	return nil
+}
+
+// jobs gives the work that the delivery leaves to workers.
+func (pl *plan) jobs() []dedup.Job {
+	var jobs []dedup.Job
+	for _, r := range pl.results {
+		if r.row != nil && r.row.Effect.works() && r.variant.State == dedup.Received {
+			jobs = append(jobs, dedup.Job{Ref: r.key.Ref, SHA256: r.variant.SHA256})
+		}
+	}
+	return jobs
 }
 
 // queueLastDelivery moves the window of keys that only had a repeat; what changed
@@ -316,7 +328,7 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 			drift(r.drift, keep)
 		}
 		subject := r.key.Partner + "/" + r.key.ID
-		if e := r.row.Effect; e == Process || e == Redo || e == Complete {
+		if r.row.Effect.works() && r.row != &deferredRow { // a worker tells when it has ended
 			add(r.key.Partner, outbox.MessageReceived, subject, keep, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
@@ -393,7 +405,7 @@ func (pl *plan) copyContents() map[string][][]byte {
 	in := pl.in
 	contents := map[string][][]byte{}
 	for _, r := range pl.results {
-		if r.row == nil || r.row.Effect != Process && r.row.Effect != Redo && r.row.Effect != Complete {
+		if r.row == nil || !r.row.Effect.works() {
 			continue
 		}
 		owner := r.p.owner.ID

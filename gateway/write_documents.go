@@ -130,7 +130,11 @@ func (g *Gateway) tellCreated(pl *plan, r *result, i int) {
 	if r.p.ic.Test {
 		return
 	}
-	pl.created = append(pl.created, outbox.Event{Partner: r.key.Partner, ID: g.NewID(), Month: month(pl.in.now, r.p.owner, r.p.owner.Retention.Payloads),
+	var targets []string
+	if to := r.p.owner.Policy.HandOver; to != "" && to != "none" {
+		targets = []string{to}
+	}
+	pl.created = append(pl.created, outbox.Event{Targets: targets, Partner: r.key.Partner, ID: g.NewID(), Month: month(pl.in.now, r.p.owner, r.p.owner.Retention.Payloads),
 		Kind: outbox.KindEvent, Type: outbox.DocumentCreated, Subject: r.key.Partner + "/" + r.key.ID,
 		Data: documentCreated{documentID(r.p.base, i), r.key.ID, r.p.ic.Messages[i].Type.Type, classes[r.p.judged[i].class], hexOf(r.variant.Messages[i].SHA256)}})
 }

@@ -107,7 +107,7 @@ func (r *Relay) due(ctx context.Context) ([]string, error) {
 // take leases the partner's effect that is due longest, and says in the same
 // statement that it is started: the target may be reached from now on.
 func (r *Relay) take(ctx context.Context, partner string, term time.Duration) (lease.Piece, error) {
-	p := &passage{relay: r}
+	p := &passage{relay: r, term: term}
 	rows, err := r.Pool.Query(ctx, `
 		with due as materialized ( -- once, whatever the plan: a subquery may be run again for each row
 			select event_id, state from effect
@@ -143,6 +143,7 @@ type passage struct {
 	relay  *Relay
 	effect *Effect
 	was    State // before it was taken
+	term   time.Duration
 }
 
 // String names the effect.
@@ -273,7 +274,7 @@ func (p *passage) write(ctx context.Context, sql string, args ...any) error {
 
 // still renews the lease, which tells whether it is still this process's.
 func (p *passage) still(ctx context.Context) error {
-	kept, err := p.Renew(ctx, stillTerm)
+	kept, err := p.Renew(ctx, p.term)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotDone, err)
 	}
@@ -282,8 +283,6 @@ func (p *passage) still(ctx context.Context) error {
 	}
 	return nil
 }
-
-const stillTerm = 30 * time.Second
 
 // Renew makes the lease last.
 func (p *passage) Renew(ctx context.Context, term time.Duration) (bool, error) {

@@ -40,7 +40,7 @@ func (d *document) organisation(body ast.Node) *OrganisationSpec {
 func (d *document) partner(body ast.Node) *PartnerSpec {
 	spec := Defaults()
 	s := &spec
-	windows := map[string]*token.Token{}
+	windows, deferred := map[string]*token.Token{}, map[string]*token.Token{}
 	seen := d.mapping(body, "",
 		field{"kind", func(ast.Node, string) {}}, // read already
 		field{"id", d.shortName(&s.ID)},
@@ -51,6 +51,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"speaks_for", d.list(&s.SpeaksFor, shortName, "a partner's id")},
 		field{"types", d.types(&s.Types)},
 		field{"share", d.number(&s.Share, 1, 100)},
+		field{"processing", d.processing(&s.Processing, deferred)},
 		field{"acceptance", d.oneOf(&s.Acceptance, "interchange", "message")},
 		field{"on_drift", d.oneOf(&s.OnDrift, "reject", "hold")},
 		field{"on_dead", d.oneOf(&s.OnDead, "hold", "refuse")},
@@ -67,6 +68,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"key_includes_application", d.boolean(&s.KeyIncludesApplication)},
 		field{"known_document", d.knownDocument(&s.KnownDocument)},
 		field{"acknowledge_by", d.oneOf(&s.AcknowledgeBy, "response", "none")},
+		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
 		field{"retention", d.retention(&s.Retention, windows)},
 		field{"http", d.http(&s.HTTP)},
 	)
@@ -82,6 +84,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 	}) {
 		d.windows(s.Retention, windows)
 	}
+	d.processed(s, deferred)
 	if slices.Contains(s.SpeaksFor, s.ID) && s.ID != "" {
 		d.fault(seen["speaks_for"], "speaks_for", "names the partner itself; every partner speaks for itself")
 	}

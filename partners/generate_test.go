@@ -64,6 +64,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
 		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),
 		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": oneOf("response", "none"),
+		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"),
 		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
@@ -85,6 +86,11 @@ func setLeaf(p *partners.PartnerSpec, path string, value any) {
 		field = field.FieldByName(name)
 	}
 	field.Set(reflect.ValueOf(value))
+}
+
+// anyProcessing draws one as it is once it was read.
+func anyProcessing(t *rapid.T) partners.Processing {
+	return rapid.SampledFrom([]partners.Processing{nil, {"default": "deferred"}, {"810": "deferred"}, {"default": "deferred", "810": "inline"}}).Draw(t, "processing")
 }
 
 func anyTokens(t *rapid.T) []partners.TokenSpec {

@@ -47,9 +47,10 @@ type Identifier struct {
 
 // Policy holds the settings of outcomes.md by their names there.
 type Policy struct {
+	Processing             Processing        // by message type: inline or deferred
 	Acceptance             string            // "interchange" or "message"
 	OnDrift                string            // "reject" or "hold"
-	OnDead                 string            // "hold" or "refuse"
+	OnDead                 string            // "hold" or "refuse"; see HoldsDead
 	DriftAcknowledgement   string            // "none" or "reject"
 	FourEyes               string            // "invoices" or "off": which decisions need a second person
 	ReceiptAction          edi.Action        // 7 or 8
@@ -63,8 +64,13 @@ type Policy struct {
 	KeyIncludesApplication bool              // UNB 0026 joins the key
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
 	Acknowledge            string            // acknowledge_by: "response" or "none"
+	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"
 	Previous               *KeySettings      // what key settings were before the last change, for dedup_window
 }
+
+// HoldsDead reports whether what is dead is told positively and looked after by
+// us. A partner of whom anything is deferred was told so before it was tried.
+func (p *Policy) HoldsDead() bool { return p.OnDead != "refuse" || p.Processing.Any() }
 
 // KeySettings are the settings that shape an interchange key.
 type KeySettings struct {

@@ -92,6 +92,7 @@ func TestRead(t *testing.T) {
 			KeyIncludesApplication: true,
 			KnownDocument:          partners.KnownDocument{Invoice: "note", Despatch: "hold"},
 			AcknowledgeBy:          "none",
+			Processing:             partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
 				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
 			HTTP: partners.HTTPSpec{Tokens: []partners.TokenSpec{
@@ -136,7 +137,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:54 partner small",
+			"testdata/varied.yaml:56 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

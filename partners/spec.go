@@ -41,6 +41,7 @@ type PartnerSpec struct {
 	Types        []string     `yaml:"types" json:"types"`
 	Share        int          `yaml:"share" json:"share"`
 
+	Processing             Processing    `yaml:"processing" json:"processing"`
 	Acceptance             string        `yaml:"acceptance" json:"acceptance"`
 	OnDrift                string        `yaml:"on_drift" json:"on_drift"`
 	OnDead                 string        `yaml:"on_dead" json:"on_dead"`
@@ -56,6 +57,7 @@ type PartnerSpec struct {
 	KeyIncludesApplication bool          `yaml:"key_includes_application" json:"key_includes_application"`
 	KnownDocument          KnownDocument `yaml:"known_document" json:"known_document"`
 	AcknowledgeBy          string        `yaml:"acknowledge_by" json:"acknowledge_by"`
+	HandOver               string        `yaml:"hand_over" json:"hand_over"`
 
 	Retention RetentionSpec `yaml:"retention" json:"retention"`
 	HTTP      HTTPSpec      `yaml:"http" json:"http"`
@@ -144,6 +146,7 @@ func Defaults() PartnerSpec {
 		TransportID:          "unique",
 		KnownDocument:        KnownDocument{Invoice: "hold", Despatch: "note"},
 		AcknowledgeBy:        "response",
+		HandOver:             "none",
 		Retention: RetentionSpec{
 			DedupWindow:      400,
 			RetryWindow:      30,
@@ -159,6 +162,7 @@ func Defaults() PartnerSpec {
 // sets are sorted, empty ones are nil.
 func (s *PartnerSpec) normalise() {
 	sortIdentifiers(&s.Identifiers)
+	s.Processing.normalise()
 	for _, list := range []*[]string{&s.SpeaksFor, &s.Types, &s.Absorb} {
 		slices.Sort(*list)
 		if len(*list) == 0 {
@@ -229,6 +233,8 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			KeyIncludesApplication: s.KeyIncludesApplication,
 			OnKnownDocument:        map[string]string{"invoice": s.KnownDocument.Invoice, "despatch": s.KnownDocument.Despatch},
 			Acknowledge:            s.AcknowledgeBy,
+			Processing:             s.Processing,
+			HandOver:               s.HandOver,
 			Previous:               previous,
 		},
 		Retention: Retention{

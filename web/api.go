@@ -22,6 +22,7 @@ import (
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -33,6 +34,8 @@ type API struct {
 	Alerts    dedup.Alerts
 	Journal   journal.Reader
 	Documents documents.Store
+	Jobs      dedup.Jobs
+	Effects   outbox.Effects
 	Gateway   *gateway.Gateway // decides drifts, replays and discards
 
 	// Apply brings partners to what the YAML says and writes the audit line, in

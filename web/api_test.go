@@ -105,8 +105,14 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"GET /deadletters":                {{"GET", "/deadletters", "", ""}},
 		"POST /deadletters/replay":        {{"POST", "/deadletters/replay", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}]}`}, {"POST", "/deadletters/replay", "application/json", `{"letters":[]}`}},
 		"POST /deadletters/discard":       {{"POST", "/deadletters/discard", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}],"reason":"our_fault","dry_run":true}`}},
-		"GET /documents":                  {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
-		"GET /documents/{document_id}":    {{"GET", "/documents/" + uuid.NewString(), "", ""}},
+		"GET /effects":                    {{"GET", "/effects", "", ""}, {"GET", "/effects?state=stuck&limit=1", "", ""}, {"GET", "/effects?state=lost", "", ""}},
+		"POST /effects/resolve": {
+			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + stuckEffect(t, r) + `","target":"folder","as":"done","note":"the file is there"}`},
+			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"repeat","note":"no file"}`},
+			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"gone","note":"no file"}`},
+		},
+		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
+		"GET /documents/{document_id}": {{"GET", "/documents/" + uuid.NewString(), "", ""}},
 		"POST /documents/{document_id}/report": {
 			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"posted","note":"booked"}`},
 			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"taken"}`},

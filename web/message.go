@@ -62,6 +62,7 @@ type variant struct {
 	Alert           *uuid.UUID      `json:"alert_id,omitempty"`
 	Messages        []messageFate   `json:"messages"`
 	MessagesOmitted int             `json:"messages_omitted,omitempty"`
+	Pending         *pendingWork    `json:"pending,omitempty"`
 	Acknowledgement *acknowledgment `json:"acknowledgement,omitempty"` // absent where it is no longer kept
 }
 
@@ -147,7 +148,7 @@ func (c *call) variants(k *dedup.Key) ([]variant, error) {
 			list[i].Acknowledgement = &acknowledgment{a.Status, a.ContentType, string(a.Receipt), a.Answer, string(a.Functional)}
 		}
 	}
-	return list, nil
+	return list, c.addPending(k, list)
 }
 
 func variantOf(k *dedup.Key, v *dedup.Variant) variant {

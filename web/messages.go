@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,7 +20,7 @@ import (
 var messageFilters = append([]Parameter{
 	{"partner", Text, nil},
 	{"message_id", Text, nil},
-	{"transport", Text, []string{"http", "as2", "as4"}},
+	{"transport", Text, []string{"http", "as2", "as4", "worker"}},
 	{"verdict", Text, verdicts},
 	{"outcome", Text, outcomes},
 	{"document", Text, nil},
@@ -39,6 +40,8 @@ type delivery struct {
 	*journal.Delivery
 	SHA256 string `json:"payload_sha256,omitempty"`
 	Self   string `json:"message,omitempty"` // where to read more
+
+	NextTry *time.Time `json:"next_try,omitempty"` // of what is pending still
 }
 
 func deliveryOf(d *journal.Delivery) delivery {
@@ -92,6 +95,9 @@ func (c *call) listMessages() error {
 	items := make([]delivery, len(list))
 	for i, d := range list {
 		items[i] = deliveryOf(d)
+	}
+	if err := c.addNextTries(items); err != nil {
+		return err
 	}
 	return c.reply(http.StatusOK, pageOf(items, c.limit, func(d delivery) string {
 		return d.ID.String() + "." + strconv.Itoa(int(d.Seq))

@@ -25,6 +25,7 @@ import (
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/pgtest"
 )
@@ -74,7 +75,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r.api = &API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
-		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool},
+		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool}, Jobs: dedup.Jobs{Pool: r.pool}, Effects: outbox.Effects{Pool: r.pool},
 		Apply: r.apply,
 		IssueToken: func(ctx context.Context, _ accounts.Identity, p, label string, e time.Time) (string, error) {
 			return store.IssueToken(ctx, p, label, e)

@@ -46,6 +46,9 @@ var Routes = []Route{
 	{http.MethodPost, "/deadletters/replay", accounts.Operator, nil, (*call).replayLetters},
 	{http.MethodPost, "/deadletters/discard", accounts.Operator, nil, (*call).discardDeadLetters},
 
+	{http.MethodGet, "/effects", accounts.Viewer, effectFilters, (*call).listEffects},
+	{http.MethodPost, "/effects/resolve", accounts.Operator, nil, (*call).resolveEffect},
+
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 

@@ -51,7 +51,7 @@ func (c *demoCommand) Run(a *app) (err error) {
 	}
 	flags := listenFlags{Listen: freeAddress(c.Listen), OpsListen: freeAddress(c.OpsListen)}
 	s, err := a.start(&serveCommand{listenFlags: flags, databaseFlags: databaseFlags{DatabaseConnections: 20},
-		intakeFlags: intakeFlags{MaxBody: 64 << 20, SpoolCap: 1 << 30}}, a.logger("text", c.LogLevel))
+		intakeFlags: intakeFlags{MaxBody: 64 << 20, SpoolCap: 1 << 30}, workFlags: workFlags{Workers: 1}}, a.logger("text", c.LogLevel))
 	if err != nil {
 		return err
 	}

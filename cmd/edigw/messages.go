@@ -92,6 +92,8 @@ type delivery struct {
 	Status      int       `json:"status"`
 	Bytes       int64     `json:"bytes"`
 	Detail      string    `json:"detail"`
+
+	NextTry *time.Time `json:"next_try"`
 }
 
 func (d delivery) key() string {
@@ -107,7 +109,11 @@ func (d delivery) key() string {
 var deliveryTitles = []string{"RECEIVED", "PARTNER", "VIA", "VERDICT", "OUTCOME", "ROW", "STATUS", "BYTES", "MESSAGE ID"}
 
 func deliveryRow(d delivery) []string {
-	return []string{clock(d.Received), d.Partner, d.Transport, d.Verdict, d.Outcome, d.Rule, strconv.Itoa(d.Status), strconv.FormatInt(d.Bytes, 10), d.key()}
+	outcome := d.Outcome
+	if d.NextTry != nil {
+		outcome += ", next try " + clock(*d.NextTry)
+	}
+	return []string{clock(d.Received), d.Partner, d.Transport, d.Verdict, outcome, d.Rule, strconv.Itoa(d.Status), strconv.FormatInt(d.Bytes, 10), d.key()}
 }
 
 func (c *messagesList) Run(a *app) error {
@@ -163,6 +169,13 @@ type message struct {
 			State string `json:"state"`
 		} `json:"messages"`
 		Omitted int `json:"messages_omitted"`
+		Pending *struct {
+			Since    time.Time `json:"since"`
+			NextTry  time.Time `json:"next_try"`
+			Running  bool      `json:"running"`
+			Failures int       `json:"failures"`
+			Failure  string    `json:"failure"`
+		} `json:"pending"`
 	} `json:"variants"`
 	Receptions []delivery   `json:"receptions"`
 	Alerts     []driftAlert `json:"alerts"`
@@ -207,6 +220,19 @@ func (m *message) table(a *app) error {
 		rows = append(rows, []string{shorten(v.SHA256, 20), v.State, v.Answer, strconv.FormatInt(v.Bytes, 10), strconv.Itoa(len(v.Messages) + v.Omitted), current, v.Alert})
 	}
 	if err := a.section("Variants", []string{"PAYLOAD SHA256", "STATE", "TOLD", "BYTES", "MESSAGES", "", "ALERT"}, rows); err != nil {
+		return err
+	}
+	rows = nil
+	for _, v := range m.Variants {
+		if p := v.Pending; p != nil {
+			next := clock(p.NextTry)
+			if p.Running {
+				next = "running, at most until " + next
+			}
+			rows = append(rows, []string{shorten(v.SHA256, 20), clock(p.Since), next, strconv.Itoa(p.Failures), p.Failure})
+		}
+	}
+	if err := a.section("Pending", []string{"PAYLOAD SHA256", "SINCE", "NEXT TRY", "FAILED", "FAILURE"}, rows); err != nil {
 		return err
 	}
 	rows = nil

@@ -30,6 +30,7 @@ type grammar struct {
 
 	Deadletters deadlettersCommand `cmd:"" help:"Messages that our processing failed on."`
 	Documents   documentsCommand   `cmd:"" help:"Invoices and despatch advices."`
+	Effects     effectsCommand     `cmd:"" help:"What events cause outside the database."`
 	Users       usersCommand       `cmd:"" help:"People who may act, and their roles."`
 	Tokens      tokensCommand      `cmd:"" help:"Tokens for the API."`
 

@@ -22,7 +22,9 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/httpin"
 	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/lease"
 	"github.com/edigw/edigw/migrations"
+	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/web"
 )
@@ -32,6 +34,7 @@ type serveCommand struct {
 	listenFlags
 	databaseFlags
 	intakeFlags
+	workFlags
 	logFlags
 	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
 }
@@ -70,6 +73,7 @@ type started struct {
 	ingress, operations *listener
 	database            *database
 	later               *journal.Batch
+	workers             []*lease.Workers
 	cancel              context.CancelFunc // of what runs beside
 }
 
@@ -111,7 +115,8 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{pool})
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{pool},
+		workCollector{pool, func(err error) { log.Warn("metrics of deferred work are missing", "err", err) }})
 
 	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}
 	s.later.Start()
@@ -128,11 +133,14 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	registry.MustRegister(g)
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
-		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Gateway: g,
+		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
+	if err := s.prepareWork(c.workFlags, g); err != nil {
+		return nil, err
+	}
 	go clock.Run(background, pool)
 	go directory.Watch(background)
 	go makePartitions(background, db, log)
@@ -143,6 +151,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err := s.leaveAccess(a, people); err != nil {
 		return nil, err
 	}
+	s.startWork()
 	return s, nil
 }
 
@@ -151,6 +160,7 @@ func (s *started) stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	err := errors.Join(s.ingress.stop(ctx), s.operations.stop(ctx))
+	s.stopWork(ctx)
 	s.cancel()
 	if s.later != nil {
 		s.later.Stop()

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/lease"
+	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/targets"
+)
+
+// workFlags say what this process does after COMMIT.
+type workFlags struct {
+	Workers     int           `setting:"" default:"2" placeholder:"N" help:"Deferred messages processed at once; 0 leaves them to other processes."`
+	WorkLease   time.Duration `setting:"" default:"30s" placeholder:"TIME" help:"How long a message or document that a process has taken is left alone after that process was last heard of."`
+	HandOverDir string        `setting:"" placeholder:"DIR" help:"Folder into which posted documents are put as JSON, of partners with hand_over: folder."`
+}
+
+const shortestLease = time.Second
+
+// prepareWork makes the workers, and the gateway's way to wake them. They are
+// started last.
+func (s *started) prepareWork(c workFlags, g *gateway.Gateway) error {
+	if c.Workers < 0 || c.WorkLease != 0 && c.WorkLease < shortestLease {
+		return usage("--workers must be 0 or more and --work-lease %v or more", shortestLease)
+	}
+	if c.Workers > 0 {
+		w := &lease.Workers{Source: g.Deferred(), Count: c.Workers, Term: c.WorkLease, Log: s.log}
+		g.Wake = w.Wake
+		s.workers = append(s.workers, w)
+	}
+	if c.HandOverDir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.HandOverDir, 0o770); err != nil {
+		return fmt.Errorf("the folder for documents that are handed over: %w", err)
+	}
+	reached := func(point string) {
+		if g.Hook != nil {
+			g.Hook(point)
+		}
+	}
+	folder := &targets.Folder{Dir: c.HandOverDir, Content: handedOver(documents.Store{Pool: s.database.pool}), Hook: reached}
+	relay := &outbox.Relay{Pool: s.database.pool, Target: folder.Target(), NewID: g.NewID, Log: s.log, Hook: reached}
+	s.workers = append(s.workers, &lease.Workers{Source: relay.Source(), Count: 1, Term: c.WorkLease, Log: s.log})
+	return nil
+}
+
+// document is a document as it is handed over.
+type documentHandedOver struct {
+	Event    uuid.UUID         `json:"event_id"` // the same each time it is handed over
+	Type     string            `json:"type"`
+	Time     time.Time         `json:"time"`
+	Document *documents.Stored `json:"document"`
+}
+
+// handedOver gives what a file of a posted document holds.
+func handedOver(store documents.Store) func(context.Context, *outbox.Step) ([]byte, error) {
+	return func(ctx context.Context, s *outbox.Step) ([]byte, error) {
+		var of struct {
+			Document uuid.UUID `json:"document_id"`
+		}
+		if err := json.Unmarshal(s.Body, &of); err != nil {
+			return nil, fmt.Errorf("event %s: %w", s.Event, err)
+		}
+		d, err := store.Get(ctx, s.Partner, of.Document)
+		if err != nil {
+			return nil, err
+		}
+		return jsonLines(documentHandedOver{s.Event, s.Type, s.At.UTC(), d})
+	}
+}
+
+// startWork starts what prepareWork made.
+func (s *started) startWork() {
+	for _, w := range s.workers {
+		w.Start()
+	}
+}
+
+// stopWork takes nothing more, and waits for what is being done as long as ctx.
+func (s *started) stopWork(ctx context.Context) {
+	for _, w := range s.workers {
+		w.Stop(ctx)
+	}
+}
+
+// workCollector tells what waits to be done after COMMIT, in all processes.
+type workCollector struct {
+	pool *pgxpool.Pool
+	fail func(error)
+}
+
+var (
+	deferredWaiting = prometheus.NewDesc("edigw_deferred_waiting", "Payloads with pending messages, of all processes.", nil, nil)
+	deferredFailed  = prometheus.NewDesc("edigw_deferred_failed", "Payloads with pending messages of which a run has failed, of all processes.", nil, nil)
+	deferredOldest  = prometheus.NewDesc("edigw_deferred_oldest_seconds", "Since the oldest payload with pending messages was received; 0 if there is none.", nil, nil)
+	effectsWaiting  = prometheus.NewDesc("edigw_effects_waiting", "Effects outside the database that are still to happen, of all processes.", nil, nil)
+	effectsStuck    = prometheus.NewDesc("edigw_effects_stuck", "Effects outside the database that wait for an operator.", nil, nil)
+	effectsOldest   = prometheus.NewDesc("edigw_effects_oldest_seconds", "Since the oldest effect that is still to happen was caused; 0 if there is none.", nil, nil)
+)
+
+// collectTime bounds what a scrape asks of the database.
+const collectTime = 3 * time.Second
+
+// Describe implements prometheus.Collector.
+func (c workCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{deferredWaiting, deferredFailed, deferredOldest, effectsWaiting, effectsStuck, effectsOldest} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector. Where the database does not answer the
+// series are missing, the others not.
+func (c workCollector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTime)
+	defer cancel()
+	gauge := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
+	waiting, err := dedup.Jobs{Pool: c.pool}.Waiting(ctx)
+	if err == nil {
+		jobs, failed, oldest := 0, 0, time.Duration(0)
+		for _, w := range waiting {
+			jobs, failed, oldest = jobs+w.Jobs, failed+w.Failed, max(oldest, w.Oldest)
+		}
+		gauge(deferredWaiting, float64(jobs))
+		gauge(deferredFailed, float64(failed))
+		gauge(deferredOldest, oldest.Seconds())
+	}
+	open, err2 := outbox.Effects{Pool: c.pool}.Open(ctx)
+	if err2 == nil {
+		n, stuck, oldest := 0, 0, time.Duration(0)
+		for _, x := range open {
+			if x.State == outbox.Pending || x.State == outbox.Started {
+				n, oldest = n+x.Count, max(oldest, x.Oldest)
+			} else {
+				stuck += x.Count
+			}
+		}
+		gauge(effectsWaiting, float64(n))
+		gauge(effectsStuck, float64(stuck))
+		gauge(effectsOldest, oldest.Seconds())
+	}
+	if err := errors.Join(err, err2); err != nil {
+		c.fail(err)
+	}
+}
