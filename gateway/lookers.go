@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -26,10 +27,10 @@ type lookers struct {
 // asked is a delivery that asks for its keys. No two in this process ask for the
 // same one: flight lets one in at a time.
 type asked struct {
-	refs []dedup.Ref
-	keys map[dedup.Ref]*dedup.Key // those that exist
-	err  error
-	done chan struct{}
+	refs  []dedup.Ref
+	found map[dedup.Ref]*dedup.Key // those that exist, when it is done
+	err   error
+	done  chan struct{}
 }
 
 // askedAtOnce bounds the deliveries of one round trip.
@@ -38,28 +39,29 @@ const askedAtOnce = 64
 // readKeys reads the keys that exist among refs into keys, each with its first
 // variant.
 func (g *Gateway) readKeys(ctx context.Context, refs []dedup.Ref, keys map[dedup.Ref]*dedup.Key) error {
-	a := &asked{refs: refs, keys: keys, done: make(chan struct{})}
+	a := &asked{refs: refs, done: make(chan struct{})}
 	if g.lookers.add(a) {
 		go g.readAsked()
 	}
 	late := time.NewTimer(overdue)
 	defer late.Stop()
-	select {
-	case <-a.done:
-	case <-late.C:
-		if g.lookers.leave(a) {
-			return g.readKeysAlone(ctx, refs, keys)
-		}
-		<-a.done // it is being read, which is bounded
-	case <-ctx.Done():
-		if g.lookers.leave(a) {
+	for waits := true; waits; {
+		select {
+		case <-a.done:
+			waits = false
+		case <-late.C:
+			if g.lookers.leave(a) {
+				return g.readKeysAlone(ctx, refs, keys)
+			}
+		case <-ctx.Done(): // whoever reads goes on without it
+			g.lookers.leave(a)
 			return fmt.Errorf("look up keys: %w", ctx.Err())
 		}
-		<-a.done
 	}
 	if errors.Is(a.err, errAlone) {
 		return g.readKeysAlone(ctx, refs, keys)
 	}
+	maps.Copy(keys, a.found)
 	return a.err
 }
 
@@ -113,15 +115,16 @@ func (g *Gateway) readAsked() {
 func (g *Gateway) readTogether(together []*asked) {
 	ctx, cancel := context.WithTimeout(context.Background(), acquireTimeout) // nobody's own: they share it
 	defer cancel()
+	found := map[dedup.Ref]*dedup.Key{}
 	if len(together) == 1 {
-		together[0].err = g.readKeysAlone(ctx, together[0].refs, together[0].keys)
+		a := together[0]
+		a.err, a.found = g.readKeysAlone(ctx, a.refs, found), found
 		return
 	}
 	var refs []dedup.Ref
 	for _, a := range together {
 		refs = append(refs, a.refs...)
 	}
-	found := map[dedup.Ref]*dedup.Key{}
 	var b pgx.Batch
 	dedup.QueueKeys(&b, dedup.SortRefs(refs), found)
 	err := g.Pool.SendBatch(ctx, &b).Close()
@@ -130,9 +133,10 @@ func (g *Gateway) readTogether(together []*asked) {
 			a.err = errAlone
 			continue
 		}
+		a.found = map[dedup.Ref]*dedup.Key{}
 		for _, r := range a.refs {
 			if k := found[r]; k != nil {
-				a.keys[r] = k
+				a.found[r] = k
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -57,7 +58,7 @@ func TestLookers(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(ids ...string) *asked {
-		a := &asked{keys: map[dedup.Ref]*dedup.Key{}, done: make(chan struct{})}
+		a := &asked{done: make(chan struct{})}
 		for _, id := range ids {
 			a.refs = append(a.refs, ref(id))
 		}
@@ -65,12 +66,12 @@ func TestLookers(t *testing.T) {
 	}
 	found := func(a *asked) (ids []string) {
 		for _, r := range a.refs {
-			if a.keys[r] != nil {
+			if a.found[r] != nil {
 				ids = append(ids, r.ID)
 			}
 		}
-		if len(ids) != len(a.keys) {
-			t.Errorf("got keys that were not asked for: %v", a.keys)
+		if len(ids) != len(a.found) {
+			t.Errorf("got keys that were not asked for: %v", a.found)
 		}
 		return ids
 	}
@@ -103,14 +104,15 @@ func TestLookers(t *testing.T) {
 		g := &Gateway{Pool: pool}
 		broken, known := ask("broken"), ask("known")
 		g.readTogether([]*asked{broken, known})
-		if !errors.Is(broken.err, errAlone) || !errors.Is(known.err, errAlone) || len(known.keys) != 0 {
-			t.Errorf("got %v, %v, %v", broken.err, known.err, known.keys)
+		if !errors.Is(broken.err, errAlone) || !errors.Is(known.err, errAlone) || len(known.found) != 0 {
+			t.Errorf("got %v, %v, %v", broken.err, known.err, known.found)
 		}
-		if err := g.readKeys(t.Context(), broken.refs, broken.keys); err == nil || !strings.Contains(err.Error(), "carried") {
+		keys := map[dedup.Ref]*dedup.Key{}
+		if err := g.readKeys(t.Context(), broken.refs, keys); err == nil || !strings.Contains(err.Error(), "carried") {
 			t.Errorf("the broken one: %v", err)
 		}
-		if err := g.readKeys(t.Context(), known.refs, known.keys); err != nil || len(found(known)) != 1 {
-			t.Errorf("the other one: %v, %v", err, known.keys)
+		if err := g.readKeys(t.Context(), known.refs, keys); err != nil || keys[known.refs[0]] == nil || len(keys) != 1 {
+			t.Errorf("the other one: %v, %v", err, keys)
 		}
 	})
 	t.Run("who gives up is not read", func(t *testing.T) {
@@ -123,6 +125,20 @@ func TestLookers(t *testing.T) {
 		}
 		if together := g.lookers.take(); len(together) != 0 {
 			t.Errorf("%d still wait", len(together))
+		}
+	})
+	t.Run("who gives up while it is read waits no longer", func(t *testing.T) {
+		g := &Gateway{Pool: pool}
+		g.lookers.running = true
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- g.readKeys(ctx, []dedup.Ref{ref("known")}, map[dedup.Ref]*dedup.Key{}) }()
+		for len(g.lookers.take()) == 0 { // it is read now, and the database does not answer
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("who waits for a look-up that is stuck goes on its own", func(t *testing.T) {
