@@ -83,10 +83,8 @@ func (w *Workers) Stop(ctx context.Context) {
 
 func (w *Workers) run() {
 	for {
-		select {
-		case <-w.stop:
+		if w.stopped() {
 			return
-		default:
 		}
 		piece, partner := w.take()
 		if piece == nil {
@@ -114,10 +112,18 @@ func (w *Workers) wait() bool {
 	return true
 }
 
-// take takes a piece of the partner whose turn it is; nil where nothing is due.
+// take takes a piece of the partner whose turn it is; nil where nothing can be
+// taken. It asks once what is due: a piece may be due and yet be nobody's to take,
+// while a transaction that ends it lasts beyond its lease.
 func (w *Workers) take() (Piece, string) {
-	for w.ctx.Err() == nil {
-		partner, err := w.turns.next(w.ctx, w.Poll, w.Source.Due)
+	ask := w.Source.Due
+	once := func(ctx context.Context) ([]string, error) {
+		due, err := ask(ctx)
+		ask = func(context.Context) ([]string, error) { return nil, nil }
+		return due, err
+	}
+	for !w.stopped() {
+		partner, err := w.turns.next(w.ctx, w.Poll, once)
 		if err != nil {
 			w.Log.Error("what is due is not known", "work", w.Source.Name, "err", err)
 			return nil, ""
@@ -136,6 +142,15 @@ func (w *Workers) take() (Piece, string) {
 		}
 	}
 	return nil, ""
+}
+
+func (w *Workers) stopped() bool {
+	select {
+	case <-w.stop:
+		return true
+	default:
+		return w.ctx.Err() != nil
+	}
 }
 
 // do does a piece, renewing its lease meanwhile.

@@ -213,6 +213,49 @@ func TestWorkers(t *testing.T) {
 			}
 		})
 	})
+	t.Run("what is due and yet nobody's to take is asked for once a poll, and keeps nobody from stopping", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			asked, tried := 0, 0
+			source := lease.Source{Name: "test",
+				Due: func(context.Context) ([]string, error) {
+					asked++
+					return []string{"acme"}, nil
+				},
+				Take: func(context.Context, string, time.Duration) (lease.Piece, error) {
+					tried++
+					time.Sleep(time.Millisecond) // the database's
+					return nil, nil
+				}}
+			w := &lease.Workers{Source: source, Count: 1, Poll: time.Second, Log: slog.New(slog.DiscardHandler)}
+			w.Start()
+			time.Sleep(10*time.Second + 500*time.Millisecond)
+			since := time.Now()
+			w.Stop(context.Background()) // which never ends
+			if asked > 11 || tried > 11 || time.Since(since) > 0 {
+				t.Errorf("asked %d times and tried %d times in ten seconds; stopped after %v", asked, tried, time.Since(since))
+			}
+			if asked < 10 {
+				t.Errorf("asked %d times in ten seconds: it is to be looked for again", asked)
+			}
+		})
+	})
+	t.Run("where one partner's work cannot be taken, the next one's is", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shop{pieces: map[string]int{"bolt": 1}}
+			source := s.source()
+			source.Due = func(ctx context.Context) ([]string, error) {
+				due, err := s.due(ctx)
+				return append(due, "acme"), err
+			}
+			w := &lease.Workers{Source: source, Count: 1, Poll: time.Hour, Log: slog.New(slog.DiscardHandler)}
+			w.Start()
+			synctest.Wait()
+			w.Stop(t.Context())
+			if diff := cmp.Diff([]string{"bolt"}, s.done); diff != "" {
+				t.Error(diff)
+			}
+		})
+	})
 	t.Run("a source that fails is asked again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var log strings.Builder
