@@ -189,10 +189,11 @@ func replay(status int) int {
 	return status
 }
 
-// state is what a repeat must leave as it is.
+// state is what a repeat must leave as it is. Of a repeated drift operators are
+// told, with the alert.
 func (r *rig) state() []string {
 	return append(r.stored(), fmt.Sprintf("%d interchange keys, %d events, %d alerts",
-		r.count(`select count(*) from inbox where kind = 2`), r.count(`select count(*) from outbox`), r.count(`select count(*) from drift_alert`)))
+		r.count(`select count(*) from inbox where kind = 2`), r.count(`select count(*) from outbox where type <> 'alert.joined'`), r.count(`select count(*) from drift_alert`)))
 }
 
 // never is what no answer may be, or say.

@@ -64,12 +64,17 @@ type Key struct {
 	fresh, dirty, own bool
 	quiet             bool // what changes is no delivery
 	partly, drift     bool // read with some of its variants only; a drift was open then
+	message           bool // a message was held when it was read
 }
 
 // Partly reports whether QueueReadFor read the key: other variants of it may be
 // quarantined or refused. A delivery may add one and leave those as they are; who
 // would end an open drift reads the key whole.
 func (k *Key) Partly() bool { return k.partly }
+
+// HoldsMessage reports whether a message under the key is held, or was when the key
+// was read: its records may stand elsewhere.
+func (k *Key) HoldsMessage() bool { return k.message || k.Hold()&HoldMessage != 0 }
 
 // NewKey makes a key that has no row yet.
 func NewKey(r Ref, kind Kind, now, purgeOn time.Time) *Key {

@@ -185,7 +185,7 @@ func scanKeys(rows pgx.Rows, keys map[Ref]*Key, partly bool) error {
 		var row variantRow
 		var current []byte
 		var carried *string
-		dest := append([]any{&k.Partner, &k.ID, &k.Kind, &k.Epoch, &current, &k.FirstAt, &k.LastAt, &k.PurgeOn, &k.drift, &carried}, row.fields()...)
+		dest := append([]any{&k.Partner, &k.ID, &k.Kind, &k.Epoch, &current, &k.FirstAt, &k.LastAt, &k.PurgeOn, &k.drift, &k.message, &carried}, row.fields()...)
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}

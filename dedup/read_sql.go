@@ -98,7 +98,7 @@ func QueueKeys(b *pgx.Batch, refs []Ref, keys map[Ref]*Key) {
 }
 
 // keyColumns are those of key i that scanKeys reads.
-const keyColumns = `i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on, i.hold & 1 <> 0,
+const keyColumns = `i.partner_id, i.message_id, i.kind, i.epoch, i.current_sha256, i.first_at, i.last_at, i.purge_on, i.hold & 1 <> 0, i.hold & 2 <> 0,
 			array_to_string(i.carried, e'\n'),
 			i.payload_sha256, i.content_sha256, i.content_version, i.state, i.variant_epoch, i.via, i.answer, i.messages,
 			i.delivery_id, i.payload_id, i.payload_month, i.payload_offset, i.payload_length, i.ack_id, i.ack_month, i.alert_id`

@@ -81,7 +81,10 @@ func clearStalePid(ctx context.Context, data string, log *slog.Logger) error {
 		}
 		if !slices.Contains(commandLine(pid), data) {
 			log.Warn("removing the postmaster.pid of an earlier run", "pid", pid)
-			return os.Remove(file)
+			if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) { // a postgres that ended meanwhile took it away
+				return err
+			}
+			return nil
 		}
 		if time.Since(begun) > stopping {
 			return fmt.Errorf("a postgres (process %d) still runs in %s after %s: stop it", pid, data, stopping)

@@ -130,7 +130,7 @@ func (x *deferredJob) close(ctx context.Context, s *session, pl *plan, failure s
 	if err := outbox.QueueEvents(s.batch, events); err != nil {
 		return err
 	}
-	d := &journal.Delivery{Partner: x.key.Partner, ID: x.in.id, Month: journal.Month(x.in.now, x.owner.Retention.Deliveries), Received: x.in.now,
+	d := &journal.Delivery{Partner: x.key.Partner, ID: x.in.id, Month: month(x.in.now, x.owner, x.owner.Retention.Deliveries), Received: x.in.now,
 		Transport: "worker", MessageID: x.key.ID, SHA256: x.v.SHA256[:], Verdict: string(First), Outcome: x.v.State.String(), Rule: deferredRow.Name,
 		Bytes: x.v.Length, Took: x.in.took()}
 	if x.v.Ack.ID != uuid.Nil {

@@ -133,9 +133,12 @@ func TestLookers(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- g.readKeys(ctx, []dedup.Ref{ref("known")}, map[dedup.Ref]*dedup.Key{}) }()
-		for len(g.lookers.take()) == 0 { // it is read now, and the database does not answer
-			runtime.Gosched()
+		for asked := false; !asked; runtime.Gosched() {
+			g.lookers.mu.Lock()
+			asked = len(g.lookers.waiting) > 0
+			g.lookers.mu.Unlock()
 		}
+		g.lookers.take() // it is read now, and the database does not answer
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)

@@ -261,9 +261,17 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, acquireTimeout)
 	defer cancel()
-	var err error
-	if in.acks, err = journal.ReadAcknowledgements(ctx, g.Pool, in.ackRefs()); err != nil {
-		return nil, err
+	var b pgx.Batch
+	standby := false
+	journal.QueueReadAcknowledgements(&b, in.ackRefs(), in.acks)
+	b.Queue("select current_setting('synchronous_standby_names') <> ''").QueryRow(func(row pgx.Row) error { return row.Scan(&standby) })
+	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, fmt.Errorf("read acknowledgements: %w", err)
+	}
+	if standby { // what is read may be of a COMMIT whose wait was cancelled, here or in another process
+		if err := g.settled(ctx); err != nil {
+			return nil, err
+		}
 	}
 	r, err := g.repeat(in)
 	if r != nil {

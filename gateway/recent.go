@@ -15,7 +15,8 @@ import (
 // repeat is answered without asking it: retries come within minutes, in floods
 // where an acknowledgement was lost on the way. It only holds what rows T3 and I2
 // answer: what is accepted stays so, and so does its answer, whatever is decided
-// about other variants.
+// about other variants. A decision about a message that is held changes the answer
+// of its own: such a variant is not kept.
 type recent struct {
 	mu    sync.Mutex
 	by    map[recentKey]*remembered
@@ -59,6 +60,11 @@ func (g *Gateway) remember(in *intake) {
 	key, ok := in.recentKey()
 	if g.Recent == 0 || !ok || !in.plain() || len(in.keys) > 1+len(in.parts) {
 		return
+	}
+	for _, k := range in.keys {
+		if k.HoldsMessage() {
+			return
+		}
 	}
 	m := &remembered{keys: in.keys, acks: maps.Clone(in.acks), until: in.now.Add(rememberedFor)}
 	for _, a := range in.written {

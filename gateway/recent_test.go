@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,21 @@ func TestRecent(t *testing.T) {
 		send("id-3", text)
 		if n := trips(func() { send("id-3", text) }); n == 0 {
 			t.Error("no round trip")
+		}
+	})
+	t.Run("what holds a message is not remembered, so that a decision on it is told", func(t *testing.T) {
+		r.policy(alone)
+		send("", interchange("H1", message{number: "H"}))
+		text := interchange("H2", message{number: "H", amount: "5.00"})
+		send("", text)
+		if before := string(send("", text).Rendered.Body); !strings.Contains(before, `"state":"held"`) {
+			t.Fatalf("told %s", before)
+		}
+		r.decide(gateway.Replace)
+		for range 2 { // read from the database, then remembered
+			if after := string(send("", text).Rendered.Body); !strings.Contains(after, `"state":"posted"`) {
+				t.Errorf("told %s", after)
+			}
 		}
 	})
 	t.Run("where the address is nobody's any more the database is asked", func(t *testing.T) {

@@ -28,11 +28,12 @@ var unlocated = map[string]string{
 	"begin":                                "a transaction's begin",
 	"commit":                               "a transaction's end",
 	"rollback":                             "a transaction's end",
-	"set local lock_timeout = '20ms'":      "a setting of the transaction",
-	"reset lock_timeout":                   "a setting of the session",
-	"savepoint document":                   "finds the document that was refused",
-	"release savepoint document":           "finds the document that was refused",
-	"rollback to savepoint document":       "finds the document that was refused",
+	"select current_setting('synchronous_standby_names') <> ''": "whether COMMIT waits for a standby",
+	"set local lock_timeout = '20ms'":                           "a setting of the transaction",
+	"reset lock_timeout":                                        "a setting of the session",
+	"savepoint document":                                        "finds the document that was refused",
+	"release savepoint document":                                "finds the document that was refused",
+	"rollback to savepoint document":                            "finds the document that was refused",
 }
 
 // tracer keeps each statement that is sent while it is on, with the parameters it

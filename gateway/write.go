@@ -305,31 +305,31 @@ func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error)
 // that writeDocuments has not queued. Test interchanges cause none.
 func (g *Gateway) events(pl *plan) []outbox.Event {
 	var events []outbox.Event
-	add := func(partner, typ, subject string, keep time.Duration, data map[string]any) {
-		events = append(events, outbox.Event{Partner: partner, ID: g.NewID(), Month: journal.Month(pl.in.now, keep),
+	add := func(partner, typ, subject string, data map[string]any) {
+		owner := pl.ownerOf(partner)
+		events = append(events, outbox.Event{Partner: partner, ID: g.NewID(), Month: month(pl.in.now, owner, owner.Retention.Payloads),
 			Kind: outbox.KindEvent, Type: typ, Subject: subject, Data: data})
 	}
-	drift := func(d *driftChange, keep time.Duration) {
+	drift := func(d *driftChange) {
 		if d != nil && d.opened && d.alert.State == "open" && !d.alert.Test {
-			add(d.alert.Partner, outbox.DriftOpened, d.alert.Partner+"/"+d.alert.MessageID, keep, map[string]any{"alert_id": d.alert.ID,
+			add(d.alert.Partner, outbox.DriftOpened, d.alert.Partner+"/"+d.alert.MessageID, map[string]any{"alert_id": d.alert.ID,
 				"kind": d.alert.Kind, "message_id": d.alert.MessageID, "class": d.alert.Class, "severity": d.alert.Severity, "words": d.alert.Headline})
 		}
 	}
-	drift(pl.drift, pl.in.Partner.Retention.Payloads)
+	drift(pl.drift)
 	for _, a := range pl.alerts {
-		drift(&driftChange{alert: a, opened: true}, pl.in.Partner.Retention.Payloads)
+		drift(&driftChange{alert: a, opened: true})
 	}
 	for _, r := range pl.results {
 		if r.p == nil || r.key == nil || r.p.ic.Test {
 			continue
 		}
-		keep := r.p.owner.Retention.Payloads
 		if r.drift != pl.drift {
-			drift(r.drift, keep)
+			drift(r.drift)
 		}
 		subject := r.key.Partner + "/" + r.key.ID
 		if r.row.Effect.works() && r.row != &deferredRow { // a worker tells when it has ended
-			add(r.key.Partner, outbox.MessageReceived, subject, keep, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
+			add(r.key.Partner, outbox.MessageReceived, subject, map[string]any{"message_id": r.key.ID, "verdict": r.verdict,
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
 	}
@@ -338,19 +338,30 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 	pl.created = nil
 	for _, x := range pl.supersede {
 		if !x.test {
-			add(x.partner, outbox.DocumentSuperseded, x.partner+"/"+x.old.String(), pl.in.Partner.Retention.Payloads,
+			add(x.partner, outbox.DocumentSuperseded, x.partner+"/"+x.old.String(),
 				map[string]any{"document_id": x.old, "by": x.new, "cancelled": x.cancel})
 		}
 	}
 	return events
 }
 
+// ownerOf gives the partner of that name, of those whose keys this delivery holds.
+func (pl *plan) ownerOf(id string) *partners.Partner {
+	for _, r := range pl.results {
+		if r.p != nil && r.p.owner != nil && r.p.owner.ID == id {
+			return r.p.owner
+		}
+	}
+	return pl.in.Partner
+}
+
 // journalRows gives the journal's rows of a delivery: one for each interchange,
 // under the partner who owns its key.
 func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []*journal.Delivery {
 	in := pl.in
-	row := func(seq int, partner string, keep time.Duration) *journal.Delivery {
-		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: journal.Month(in.now, keep), Received: in.now,
+	row := func(seq int, owner *partners.Partner) *journal.Delivery {
+		partner := owner.ID
+		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: month(in.now, owner, owner.Retention.Deliveries), Received: in.now,
 			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
 			Status: r.status(), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
 		if len(payloads) > 0 && payloads[0].partner == partner && payloads[0].ref.ID == in.payloadID {
@@ -361,11 +372,11 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 	var rows []*journal.Delivery
 	own := false
 	for i, res := range pl.results {
-		partner, keep := in.Partner.ID, in.Partner.Retention.Deliveries
+		owner := in.Partner
 		if res.key != nil {
-			partner, keep = res.key.Partner, res.p.owner.Retention.Deliveries
+			owner = pl.ownerOf(res.key.Partner)
 		}
-		d := row(i, partner, keep)
+		d := row(i, owner)
 		d.Verdict, d.Outcome, d.Rule, d.Alert = string(res.verdict), res.answer.Told().Word, pl.rule(res), alertOf(res.drift)
 		if res.p != nil {
 			d.SHA256 = res.p.ic.PayloadSHA256[:]
@@ -387,11 +398,11 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 		if res.variant != nil && res.variant.Ack.ID != uuid.Nil && res.answer != ToldTryAgain {
 			d.Ack, d.AckIn = &res.variant.Ack.ID, &res.variant.Ack.Month
 		}
-		own = own || partner == in.Partner.ID
+		own = own || owner.ID == in.Partner.ID
 		rows = append(rows, d)
 	}
 	if !own {
-		rows = append(rows, row(len(rows), in.Partner.ID, in.Partner.Retention.Deliveries))
+		rows = append(rows, row(len(rows), in.Partner))
 	}
 	return rows
 }

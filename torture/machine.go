@@ -65,15 +65,6 @@ func newMachine(ctx context.Context, program string, all []*partner, gateways in
 			err = errors.Join(err, m.close())
 		}
 	}()
-	dial := func(address func(*site.Gateway) string) func() (net.Conn, error) {
-		return func() (net.Conn, error) { return m.balance(address) }
-	}
-	if m.ingress, err = newRelay(dial(func(g *site.Gateway) string { return g.Address })); err != nil {
-		return nil, err
-	}
-	if m.operations, err = newRelay(dial(func(g *site.Gateway) string { return g.Operations })); err != nil {
-		return nil, err
-	}
 	u, err := url.Parse(m.site.URL())
 	if err != nil {
 		return nil, err
@@ -94,6 +85,15 @@ func newMachine(ctx context.Context, program string, all []*partner, gateways in
 		if err := n.start(ctx); err != nil {
 			return nil, err
 		}
+	}
+	dial := func(address func(*site.Gateway) string) func() (net.Conn, error) {
+		return func() (net.Conn, error) { return m.balance(address) }
+	}
+	if m.ingress, err = newRelay(dial(func(g *site.Gateway) string { return g.Address })); err != nil {
+		return nil, err
+	}
+	if m.operations, err = newRelay(dial(func(g *site.Gateway) string { return g.Operations })); err != nil {
+		return nil, err
 	}
 	for _, n := range m.nodes {
 		m.done.Go(n.keep)

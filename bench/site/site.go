@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -39,7 +40,7 @@ var settings = map[string]string{
 type Site struct {
 	Dir  string
 	Pool *pgxpool.Pool
-	pg   *embeddedpg.Server
+	pg   atomic.Pointer[embeddedpg.Server] // started anew while others ask for it
 	run  embeddedpg.Options
 
 	release func() error // of the volume
@@ -83,7 +84,7 @@ func OpenWith(ctx context.Context, o Options) (_ *Site, err error) {
 	if err := s.StartServer(ctx); err != nil {
 		return nil, err
 	}
-	if s.Pool, err = pgxpool.New(ctx, s.pg.URL()); err != nil {
+	if s.Pool, err = pgxpool.New(ctx, s.pg.Load().URL()); err != nil {
 		return nil, err
 	}
 	if err := migrations.Up(ctx, s.Pool, slog.New(slog.DiscardHandler)); err != nil {
@@ -97,8 +98,8 @@ func OpenWith(ctx context.Context, o Options) (_ *Site, err error) {
 
 // StartServer starts PostgreSQL, the first time or after it has ended.
 func (s *Site) StartServer(ctx context.Context) error {
-	if s.pg != nil {
-		if err := s.pg.Stop(ctx); err != nil {
+	if pg := s.pg.Load(); pg != nil {
+		if err := pg.Stop(ctx); err != nil {
 			return err
 		}
 	}
@@ -106,12 +107,12 @@ func (s *Site) StartServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.pg = pg
+	s.pg.Store(pg)
 	return nil
 }
 
 // ServerExited is closed when PostgreSQL has ended, asked or not.
-func (s *Site) ServerExited() <-chan struct{} { return s.pg.Exited() }
+func (s *Site) ServerExited() <-chan struct{} { return s.pg.Load().Exited() }
 
 // connect applies organisations and partners.
 func (s *Site) connect(ctx context.Context, yaml string) error {
@@ -144,14 +145,14 @@ http:
 }
 
 // URL is the database's.
-func (s *Site) URL() string { return s.pg.URL() }
+func (s *Site) URL() string { return s.pg.Load().URL() }
 
 // Database makes an empty database beside ours and gives its URL.
 func (s *Site) Database(ctx context.Context, name string) (string, error) {
 	if _, err := s.Pool.Exec(ctx, `create database `+pgx.Identifier{name}.Sanitize()); err != nil {
 		return "", err
 	}
-	u, err := url.Parse(s.pg.URL())
+	u, err := url.Parse(s.pg.Load().URL())
 	if err != nil {
 		return "", err
 	}
@@ -184,7 +185,7 @@ func (s *Site) Count(ctx context.Context, sql string) (n int64, err error) {
 }
 
 // Postmaster is the process id of the server.
-func (s *Site) Postmaster() int { return s.pg.Pid() }
+func (s *Site) Postmaster() int { return s.pg.Load().Pid() }
 
 // Close stops the server and removes the folder.
 func (s *Site) Close(ctx context.Context) error {
@@ -192,8 +193,8 @@ func (s *Site) Close(ctx context.Context) error {
 	if s.Pool != nil {
 		s.Pool.Close()
 	}
-	if s.pg != nil {
-		errs = append(errs, s.pg.Stop(ctx))
+	if pg := s.pg.Load(); pg != nil {
+		errs = append(errs, pg.Stop(ctx))
 	}
 	if s.release != nil {
 		errs = append(errs, s.release())
