@@ -263,7 +263,7 @@ func (g *Gateway) find(ctx context.Context, in *intake) (*Receipt, error) {
 var (
 	partnerConnections = prometheus.NewDesc("edigw_partner_connections", "Connections to the database that the partner's deliveries hold now.", []string{"partner"}, nil)
 	partnerDeliveries  = prometheus.NewDesc("edigw_partner_deliveries", "Deliveries of the partner in this process now.", []string{"partner"}, nil)
-	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, or for their turn.", []string{"partner", "for"}, nil)
+	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, for their turn, or to be committed with others.", []string{"partner", "for"}, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -275,7 +275,7 @@ func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector: what each partner has in this process.
 func (g *Gateway) Collect(to chan<- prometheus.Metric) {
-	a := &g.admission
+	a, commit := &g.admission, g.committers.queued()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	gauge := func(d *prometheus.Desc, n int, labels ...string) {
@@ -286,5 +286,6 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		gauge(partnerDeliveries, here.deliveries, partner)
 		gauge(partnerWaiting, here.copies, partner, "copy")
 		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[work], partner, "turn")
+		gauge(partnerWaiting, commit[partner], partner, "commit")
 	}
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/edigw/edigw/edi"
 )
 
+// errCondemned: the database refuses documents of the delivery, and they were judged
+// by what it said.
+var errCondemned = fmt.Errorf("documents could not be stored: %w", errStartAgain)
+
 // blame finds the messages whose documents the database refuses, after a
 // transaction failed on one: each half in a savepoint of its own until single
 // messages are left, all of it rolled back. They are judged refused (SQLSTATE
@@ -73,7 +77,7 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 	for _, f := range condemned {
 		f()
 	}
-	return fmt.Errorf("%w: %d documents could not be stored", errStartAgain, found)
+	return fmt.Errorf("%w: %d of them", errCondemned, found)
 }
 
 func (pl *plan) documentsRetained() bool {

@@ -16,20 +16,21 @@ import (
 // a group of one. Where more wait than a group takes, partners take turns.
 //
 // A group never waits for a lock and takes only deliveries of which nothing is
-// known. If anything in it turns out otherwise it is rolled back, and each of its
-// members goes alone.
+// known. If anything in it turns out otherwise it is rolled back, those that it is
+// due to go alone, and their partner with all it sends if that goes on.
 type committers struct {
 	mu       sync.Mutex
 	waiting  turns[*member]
-	running  int                  // committers that take groups
-	relieved int                  // groups under way that another committer was started for
-	alone    map[string]time.Time // partners that go alone until then
+	running  int                 // committers that take groups
+	relieved int                 // groups under way that another committer was started for
+	spoilers map[string]*spoiler // partners whose deliveries had groups rolled back lately
 }
 
 type member struct {
 	in     *intake
 	pl     *plan
 	guards []*dedup.Guard // its guard keys
+	known  bool           // the group was rolled back for something of it that was known
 	r      *Receipt
 	err    error
 	done   chan struct{}
@@ -42,8 +43,7 @@ const (
 	// connection, so there are not many.
 	overdue = 250 * time.Millisecond
 	relief  = 2
-	// A partner one of whose keys another process holds goes alone for a while: its
-	// copies would have group after group rolled back.
+	// A partner that had groups rolled back goes alone for a while.
 	aloneFor = 2 * time.Second
 )
 
@@ -72,8 +72,7 @@ func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) 
 		<-m.done // a committer has it, and is bounded itself
 	}
 	if errors.Is(m.err, errAlone) {
-		clear(in.keys) // what the group decided is void
-		clear(in.alerts)
+		in.undecide()
 		return g.commitAlone(ctx, in)
 	}
 	return m.r, m.err
@@ -81,9 +80,13 @@ func (g *Gateway) commitSoon(ctx context.Context, in *intake) (*Receipt, error) 
 
 // commitAlone commits a delivery on its own, in its partner's turn.
 func (g *Gateway) commitAlone(ctx context.Context, in *intake) (*Receipt, error) {
+	could := in.groupable()
 	r, err := g.commit(ctx, in)
-	if errors.Is(err, ErrBusy) {
+	switch {
+	case errors.Is(err, ErrBusy), could && errors.Is(err, errCondemned), could && sqlState(err) != "" && !isPassing(err):
 		g.committers.avoid(in.Partner.ID)
+	case could && (errors.Is(err, errStartAgain) || in.met || len(in.copies) > 0):
+		g.committers.suspect(in.Partner.ID)
 	}
 	return r, err
 }
@@ -104,6 +107,17 @@ func (q *committers) leave(m *member) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting.remove(m.in.Partner.ID, m)
+}
+
+// queued is how many of each partner wait for a committer.
+func (q *committers) queued() map[string]int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := map[string]int{}
+	for _, l := range q.waiting.lines {
+		n[l.partner] = len(l.waiting)
+	}
+	return n
 }
 
 // take gives the next group; where nobody waits the committer ends.
@@ -174,23 +188,49 @@ func (q *committers) watch(start func()) (inTime func() bool) {
 	}
 }
 
-// avoid keeps a partner out of groups for a while.
+// spoiler is a partner whose deliveries are no members for a group.
+type spoiler struct {
+	last, until time.Time // it had a group rolled back; it goes alone
+}
+
+// of gives what is noted of a partner. q.mu is held.
+func (q *committers) of(partner string) *spoiler {
+	x := q.spoilers[partner]
+	if x == nil {
+		if q.spoilers == nil {
+			q.spoilers = map[string]*spoiler{}
+		}
+		x = &spoiler{}
+		q.spoilers[partner] = x
+	}
+	return x
+}
+
+// avoid keeps a partner out of groups for a while: what it sent would have group
+// after group rolled back, and none could tell that it was the cause.
 func (q *committers) avoid(partner string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.alone == nil {
-		q.alone = map[string]time.Time{}
+	x := q.of(partner)
+	x.last = time.Now()
+	x.until = x.last.Add(aloneFor)
+}
+
+// suspect notes that a partner sent what is known already: a group finds out whose
+// it is, at the price of a round trip. Once is forgiven, who goes on goes alone.
+func (q *committers) suspect(partner string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	x, now := q.of(partner), time.Now()
+	if now.Before(x.last.Add(aloneFor)) {
+		x.until = now.Add(aloneFor)
 	}
-	q.alone[partner] = time.Now().Add(aloneFor)
+	x.last = now
 }
 
 func (q *committers) goesAlone(partner string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	until, found := q.alone[partner]
-	if found && time.Now().After(until) {
-		delete(q.alone, partner)
-		found = false
-	}
-	return found
+	x := q.spoilers[partner]
+	return x != nil && time.Now().Before(x.until)
 }

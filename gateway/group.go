@@ -21,7 +21,8 @@ const (
 	groupPosts   = 200       // documents of a member at most
 )
 
-// errAlone: the group was rolled back; the member goes alone.
+// errAlone: the group was rolled back, or the delivery is none for a group; it goes
+// alone.
 var errAlone = errors.New("goes alone")
 
 // groupable: nothing about the delivery is known, and it is small.
@@ -39,7 +40,13 @@ func (in *intake) groupable() bool {
 	return posts > 0 && posts <= groupPosts
 }
 
-func (g *Gateway) commitMembers(ms []*member) {
+// commitMembers commits a group. Where it turns out whose fault it is that it cannot
+// be, the others go together once more; where that is not known, it is looked for
+// between partners, half and half, so that one partner's members take no other's
+// with them. What is left goes alone.
+func (g *Gateway) commitMembers(ms []*member) { g.commitTogether(ms, true) }
+
+func (g *Gateway) commitTogether(ms []*member, again bool) {
 	defer func() {
 		if e := recover(); e != nil { // one member's fault is not the others'
 			g.Log.Error("a group of deliveries failed; each goes alone", "members", len(ms), "err", e, "stack", string(debug.Stack()))
@@ -53,15 +60,62 @@ func (g *Gateway) commitMembers(ms []*member) {
 		return
 	}
 	err := g.commitGroup(going)
+	if err == nil {
+		return
+	}
 	for _, m := range going {
-		switch {
-		case err == nil:
-		case errors.Is(err, errUnknownCommit) || errors.Is(err, errNotDurable):
+		m.err = errAlone
+		if errors.Is(err, errUnknownCommit) || errors.Is(err, errNotDurable) {
 			m.err = err
-		default:
-			m.err = errAlone
 		}
 	}
+	switch {
+	case errors.Is(err, errAlone):
+		rest := slices.DeleteFunc(slices.Clone(going), func(m *member) bool { return m.known })
+		if again && len(rest) > 0 && len(rest) < len(going) {
+			g.commitTogether(forgotten(rest), false)
+		}
+	case isBusy(err) || sqlState(err) != "" && !isPassing(err):
+		if a, b := byPartners(going); len(b) > 0 {
+			g.commitTogether(forgotten(a), again)
+			g.commitTogether(forgotten(b), again)
+		}
+	}
+}
+
+// forgotten voids what a group that was rolled back decided of its members.
+func forgotten(ms []*member) []*member {
+	for _, m := range ms {
+		m.in.undecide()
+		m.known = false
+	}
+	return ms
+}
+
+// undecide voids what was decided of a delivery of which nothing was known.
+func (in *intake) undecide() {
+	clear(in.keys)
+	clear(in.alerts)
+}
+
+// byPartners halves members, those of a partner staying together; b is empty where
+// all are one's.
+func byPartners(ms []*member) (a, b []*member) {
+	var partners []string
+	for _, m := range ms {
+		if !slices.Contains(partners, m.in.Partner.ID) {
+			partners = append(partners, m.in.Partner.ID)
+		}
+	}
+	half := partners[:(len(partners)+1)/2]
+	for _, m := range ms {
+		if slices.Contains(half, m.in.Partner.ID) {
+			a = append(a, m)
+		} else {
+			b = append(b, m)
+		}
+	}
+	return a, b
 }
 
 // decideMembers decides for each member; those that are no plain First, or share
@@ -149,22 +203,43 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 	}
 	slices.SortFunc(keys, func(a, b *dedup.Key) int { return a.Compare(b.Ref) })
 	slices.SortFunc(guards, func(a, b *dedup.Guard) int { return a.Compare(b.GuardRef) })
-	claimed, guarded, copies := 0, 0, 0
-	dedup.QueueClaim(s.batch, keys, func(dedup.Ref) { claimed++ })
+	free, freeGuards, copies := map[dedup.Ref]bool{}, map[dedup.GuardRef]bool{}, map[copied]bool{}
+	dedup.QueueClaim(s.batch, keys, func(r dedup.Ref) { free[r] = true })
 	for partner, c := range contents {
-		dedup.QueueCopies(s.batch, partner, c, func(dedup.Copy) { copies++ })
+		dedup.QueueCopies(s.batch, partner, c, func(c dedup.Copy) { copies[copied{partner, c.Content}] = true })
 	}
 	if len(guards) > 0 {
-		dedup.QueueGuards(s.batch, guards, func(dedup.GuardRef) { guarded++ })
+		dedup.QueueGuards(s.batch, guards, func(r dedup.GuardRef) { freeGuards[r] = true })
 	}
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("claim the keys of %d deliveries: %w", len(ms), err)
 	}
-	if claimed < len(keys) || guarded < len(guards) || copies > 0 {
+	if len(free) < len(keys) || len(freeGuards) < len(guards) || len(copies) > 0 {
+		for _, m := range ms {
+			m.known = m.meets(free, freeGuards, copies)
+		}
 		return errAlone
 	}
 	s.batch.Queue("reset lock_timeout") // to the session's
 	return nil
+}
+
+// copied is the content of an open drift.
+type copied struct {
+	partner string
+	content [32]byte
+}
+
+// meets reports whether a key or a document of the member is none of those that were
+// free, or something in it stands in an open drift.
+func (m *member) meets(free map[dedup.Ref]bool, freeGuards map[dedup.GuardRef]bool, copies map[copied]bool) bool {
+	for partner, contents := range m.pl.copyContents() {
+		if slices.ContainsFunc(contents, func(c []byte) bool { return copies[copied{partner, [32]byte(c)}] }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.pl.claims, func(k *dedup.Key) bool { return !free[k.Ref] }) ||
+		slices.ContainsFunc(m.guards, func(c *dedup.Guard) bool { return !freeGuards[c.GuardRef] })
 }
 
 // writeGroup queues one statement a table, documents one for each partner.

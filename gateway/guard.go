@@ -57,6 +57,7 @@ func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 	if err := pl.claimGuards(ctx, s); err != nil {
 		return err
 	}
+	pl.in.met = slices.Contains(pl.guarding.owned, false)
 	if err := pl.lockGuards(ctx, s); err != nil {
 		return err
 	}

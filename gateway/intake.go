@@ -38,6 +38,7 @@ type intake struct {
 	alerts map[dedup.Ref][]*dedup.Alert
 	acks   map[uuid.UUID]*journal.Acknowledgement
 	copies []foundCopy // drifts with the same content
+	met    bool        // a document of it was known under its guard key
 
 	wholly  bool         // keys are read with every drift under them, by decisions and by who may close some
 	decided *dedup.Alert // a transport drift that a decision processes

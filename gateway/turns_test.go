@@ -184,3 +184,26 @@ func TestShares(t *testing.T) {
 		}
 	})
 }
+
+func TestSpoilers(t *testing.T) {
+	q := &committers{}
+	t.Run("who sends what is known once stays in groups, who goes on goes alone", func(t *testing.T) {
+		for _, want := range []bool{false, true, true} {
+			q.suspect("acme")
+			if got := q.goesAlone("acme"); got != want {
+				t.Errorf("goes alone: %v, want %v", got, want)
+			}
+		}
+	})
+	t.Run("who has a group fail at its end goes alone at once", func(t *testing.T) {
+		q.avoid("bolt")
+		if !q.goesAlone("bolt") {
+			t.Error("it stays in groups")
+		}
+	})
+	t.Run("others do not", func(t *testing.T) {
+		if q.goesAlone("cord") {
+			t.Error("it goes alone")
+		}
+	})
+}
