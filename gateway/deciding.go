@@ -184,8 +184,12 @@ func (x *deciding) payloadOf(k *dedup.Key) (*dedup.Variant, error) {
 		return nil, decidedBefore(x.alert)
 	}
 	if x.d.Digest == nil {
-		if len(open) > 1 && x.row.Kind == dedup.KindTransport || len(open) > 1 && x.row.Posts {
+		switch {
+		case len(open) == 1:
+		case x.row.Kind == dedup.KindTransport || x.row.Posts:
 			return nil, refusal(WhichPayload, "the alert holds %d undecided payloads: name the digest of the one to take", len(open))
+		case x.d.Payloads != len(open): // nobody decides about what was not seen
+			return nil, refusal(WhichPayload, "the alert holds %d undecided payloads: name the digest of one, or say that it is about %d payloads", len(open), len(open))
 		}
 		return open[0], nil
 	}

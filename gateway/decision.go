@@ -123,12 +123,14 @@ type Person struct {
 type Decision struct {
 	Alert  uuid.UUID
 	Choice Choice
-	// Digest names one of the alert's payloads. nil takes the only undecided one;
-	// a decision that posts nothing then takes all of them.
+	// Digest names one of the alert's payloads. nil takes the only undecided one.
 	Digest []byte
-	Reason string // code of DecisionReasons
-	Note   string
-	By     Person
+	// Payloads is how many undecided payloads of the alert were seen: a decision that
+	// posts nothing and names none takes them all, if they are as many still.
+	Payloads int
+	Reason   string // code of DecisionReasons
+	Note     string
+	By       Person
 }
 
 // Ruling is what came of a decision.

@@ -309,6 +309,40 @@ func TestDecisionsOnInterchangeDrifts(t *testing.T) {
 	})
 }
 
+func TestDecisionOnWhatWasSeen(t *testing.T) {
+	r := newRig(t)
+	r.policy(func(p *partners.Policy) { p.OnDrift = "hold" })
+	text := func(amount string) string { return interchange("REF1", message{number: "R-1", amount: amount}) }
+	r.must("", text("1.00"), gateway.First, gateway.ToldAccepted, "I1b")
+	r.must("", text("2.00"), gateway.Drift, gateway.ToldDriftHeld, "I13")
+	r.must("", text("3.00"), gateway.Drift, gateway.ToldDriftHeld, "I13")
+	id := r.alert()
+	keep := gateway.Decision{Alert: id, Choice: gateway.KeepOriginal, Reason: "sent_by_mistake", By: anna}
+	decide := func(payloads int) (*gateway.Ruling, error) {
+		keep.Payloads = payloads
+		return r.Decide(context.Background(), keep)
+	}
+
+	t.Run("without a digest or a number nothing is refused of several", func(t *testing.T) {
+		r.refused(keep, gateway.WhichPayload)
+	})
+	t.Run("one that came since it was looked at is not refused unseen", func(t *testing.T) {
+		r.must("", text("4.00"), gateway.Drift, gateway.ToldDriftHeld, "I13")
+		if _, err := decide(2); err == nil {
+			t.Error("decided about a payload nobody has seen")
+		}
+		if n := r.count(`select count(*) from variant where state = 7`); n != 0 {
+			t.Errorf("%d payloads are refused", n)
+		}
+	})
+	t.Run("as many as were seen are refused, each with its notice", func(t *testing.T) {
+		got, err := decide(3)
+		if err != nil || got.Notices != 3 || got.State != "resolved" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 // told is what a drift of acme is told.
 func (r *rig) told() gateway.Answer {
 	if r.by["acme"].Policy.OnDrift == "hold" {

@@ -50,13 +50,14 @@ func (c *call) decideDrift() error {
 	var asked struct {
 		Decision string `json:"decision"`
 		SHA256   string `json:"payload_sha256"`
+		Payloads int    `json:"payloads"`
 		Reason   string `json:"reason"`
 		Note     string `json:"note"`
 	}
 	if err := c.decode(&asked); err != nil {
 		return err
 	}
-	d := gateway.Decision{Alert: id, Choice: gateway.Choice(asked.Decision), Reason: asked.Reason, Note: asked.Note, By: c.person()}
+	d := gateway.Decision{Alert: id, Choice: gateway.Choice(asked.Decision), Payloads: asked.Payloads, Reason: asked.Reason, Note: asked.Note, By: c.person()}
 	if d.Digest, err = digestOf(asked.SHA256); err != nil {
 		return err
 	}

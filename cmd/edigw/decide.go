@@ -18,6 +18,7 @@ type driftDecide struct {
 	Reason   string `required:"" placeholder:"CODE" help:"sent_by_mistake, corrected, number_reused, already_processed, wrong_content, confirmed_with_partner, our_fault or other."`
 	Note     string `placeholder:"TEXT" help:"What else is to be known; needed with the reason other."`
 	Digest   string `placeholder:"DIGEST" help:"Which payload, where the alert holds several."`
+	Payloads int    `placeholder:"N" help:"Instead, for a decision that posts nothing: all N that are undecided."`
 	ruled
 }
 
@@ -43,7 +44,11 @@ func (c *driftAssign) Run(a *app) error {
 }
 
 func (c *driftDecide) Run(a *app) error {
-	return c.send(a, c.Alert, "decide", map[string]any{"decision": c.Decision, "reason": c.Reason, "note": c.Note, "payload_sha256": c.Digest})
+	asked := map[string]any{"decision": c.Decision, "reason": c.Reason, "note": c.Note, "payload_sha256": c.Digest}
+	if c.Payloads != 0 {
+		asked["payloads"] = c.Payloads
+	}
+	return c.send(a, c.Alert, "decide", asked)
 }
 
 func (c *driftApprove) Run(a *app) error { return c.send(a, c.Alert, "approve", nil) }
