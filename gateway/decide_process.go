@@ -7,53 +7,44 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/dedup"
-	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/journal"
 )
 
 // prepareTransport reads the payload that drifted under a transport id; to process
 // it, it goes the way of a delivery under an id that was never used.
 func (x *deciding) prepareTransport(ctx context.Context) error {
 	ref := dedup.Ref{Partner: x.alert.Partner, ID: x.alert.MessageID}
-	keys, err := dedup.Load(ctx, x.g.Pool, []dedup.Ref{ref})
+	t, v, err := x.load(ctx, "the transport id %s is no longer kept")
 	if err != nil {
 		return err
 	}
-	t := keys[ref]
-	if t == nil {
-		return refusal(NoLongerKept, "the transport id %s is no longer kept", ref.ID)
-	}
-	v, err := x.payloadOf(t)
-	if err != nil {
-		return err
-	}
+	ctx, timely, cancel := inTime(ctx, v.Length)
+	defer cancel()
 	if x.row.Choice == RejectPayload {
 		x.in = &intake{Delivery: &Delivery{Partner: x.owner, SHA256: v.SHA256}, id: x.g.NewID(), started: time.Now(), now: x.g.Now(), key: ref, wholly: true}
 		return nil
 	}
 	if x.in == nil || x.in.SHA256 != v.SHA256 {
-		body, err := journal.ReadPayload(ctx, x.g.Pool, t.Partner, v.Payload.ID, v.Payload.Month, v.Offset, v.Length)
-		if errors.Is(err, journal.ErrPurged) {
-			return refusal(NoLongerKept, "the payload %x is no longer kept", v.SHA256[:])
-		}
+		body, err := x.g.readStored(ctx, t.Partner, v)
 		if err != nil {
-			return err
+			return timely(err)
 		}
 		transport, _, _ := strings.Cut(ref.ID, ":")
-		d := &Delivery{Transport: transport, Partner: x.owner, TransportID: ref.ID, Payload: edi.Bytes(body), SHA256: v.SHA256, Received: x.g.Now(),
+		d := &Delivery{Transport: transport, Partner: x.owner, TransportID: ref.ID, Payload: body.Payload, SHA256: v.SHA256, Received: x.g.Now(),
 			WithAcknowledgement: true, Render: func(*Receipt) (Rendered, error) { return Rendered{}, nil }}
+		x.in.close()
 		if x.in, err = x.g.split(d); err != nil {
+			_ = body.Close() // it has no name: it is gone, whatever closing says
 			if r := (*Rejection)(nil); errors.As(err, &r) {
 				return refusal(DoesNotPost, "%s", r.Detail)
 			}
 			return err
 		}
-		x.in.decided, x.in.stored, x.in.wholly = x.alert, v.Payload, true
+		x.in.spooled, x.in.decided, x.in.stored, x.in.wholly = body, x.alert, v.Payload, true
 	}
 	if err := x.g.lookUp(ctx, x.in); err != nil {
-		return err
+		return timely(err)
 	}
-	return x.g.prepare(ctx, x.in)
+	return timely(x.g.prepare(ctx, x.in))
 }
 
 // commitTransport rejects the payload, or processes it: claim, lock, decide,

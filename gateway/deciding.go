@@ -14,7 +14,6 @@ import (
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -99,6 +98,7 @@ type deciding struct {
 	brought  []*documents.Brought // by the key, in every epoch
 	facts    *decisionFacts
 	did      Ruling
+	length   int64 // of the payload, in bytes
 
 	refused  []*dedup.Variant // decided against
 	told     []bool           // beside refused: positively
@@ -116,13 +116,12 @@ func (g *Gateway) rule(ctx context.Context, a *dedup.Alert, d Decision, approver
 	if x.owner == nil {
 		return nil, refusal(NoLongerKept, "partner %s is no longer configured", a.Partner)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decisionPatience)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	defer func() { x.in.close() }()
 	for range startsAgain {
 		err := x.prepare(ctx)
 		if err == nil {
-			err = g.afterPending(ctx, dedup.Ref{Partner: a.Partner, ID: a.MessageID}, func() error { return x.commit(ctx) })
+			err = g.afterPending(ctx, dedup.Ref{Partner: a.Partner, ID: a.MessageID}, func() error { return x.commitInTime(ctx) })
 		}
 		if errors.Is(err, errStartAgain) {
 			continue
@@ -138,26 +137,13 @@ func (g *Gateway) rule(ctx context.Context, a *dedup.Alert, d Decision, approver
 	return nil, errUnsettled
 }
 
-// decisionPatience bounds a decision: a large interchange is read, judged and
-// posted in it.
-const decisionPatience = 10 * time.Minute
-
 // prepare reads and judges the payload that the decision would post, with no lock
 // held.
 func (x *deciding) prepare(ctx context.Context) error {
 	if x.row.Kind == dedup.KindTransport {
 		return x.prepareTransport(ctx)
 	}
-	ref := dedup.Ref{Partner: x.alert.Partner, ID: x.alert.MessageID}
-	keys, err := dedup.Load(ctx, x.g.Pool, []dedup.Ref{ref})
-	if err != nil {
-		return err
-	}
-	k := keys[ref]
-	if k == nil {
-		return refusal(NoLongerKept, "the key %s is no longer kept", ref.ID)
-	}
-	v, err := x.payloadOf(k)
+	k, v, err := x.load(ctx, "the key %s is no longer kept")
 	if err != nil {
 		return err
 	}
@@ -165,8 +151,32 @@ func (x *deciding) prepare(ctx context.Context) error {
 		return nil
 	}
 	x.in.close()
+	ctx, timely, cancel := inTime(ctx, v.Length)
+	defer cancel()
 	x.in, err = x.g.intakeOf(ctx, k, v, x.owner, x.row.Posts || x.row.Kind == dedup.KindDocument)
-	return err
+	return timely(err)
+}
+
+// load reads the alert's key, and finds the payload that the decision is about.
+// gone says that the key is not there.
+func (x *deciding) load(ctx context.Context, gone string) (*dedup.Key, *dedup.Variant, error) {
+	ctx, cancel := context.WithTimeout(ctx, defaultPatience)
+	defer cancel()
+	ref := dedup.Ref{Partner: x.alert.Partner, ID: x.alert.MessageID}
+	keys, err := dedup.Load(ctx, x.g.Pool, []dedup.Ref{ref})
+	if err != nil {
+		return nil, nil, err
+	}
+	k := keys[ref]
+	if k == nil {
+		return nil, nil, refusal(NoLongerKept, gone, ref.ID)
+	}
+	v, err := x.payloadOf(k)
+	if err != nil {
+		return nil, nil, err
+	}
+	x.length = v.Length
+	return k, v, nil
 }
 
 // payloadOf finds the variant that the decision is about.
@@ -222,37 +232,50 @@ func (g *Gateway) intakeOf(ctx context.Context, k *dedup.Key, v *dedup.Variant, 
 	if !judged {
 		return in, nil
 	}
-	body, err := journal.ReadPayload(ctx, g.Pool, k.Partner, v.Payload.ID, v.Payload.Month, v.Offset, v.Length)
-	if errors.Is(err, journal.ErrPurged) {
-		return nil, refusal(NoLongerKept, "the payload %x is no longer kept", v.SHA256[:])
-	}
-	if err != nil {
+	var err error
+	if in.spooled, err = g.readStored(ctx, k.Partner, v); err != nil {
 		return nil, err
 	}
-	in.Payload = edi.Bytes(body)
+	if err = g.reread(ctx, in, k, v); err != nil {
+		in.close()
+		return nil, err
+	}
+	return in, nil
+}
+
+// reread splits and judges the variant's interchange, which was read into in.
+func (g *Gateway) reread(ctx context.Context, in *intake, k *dedup.Key, v *dedup.Variant) (err error) {
+	p, owner := in.parts[0], in.Partner
+	in.Payload = in.spooled.Payload
 	p.payload = in.Payload
 	if p.format, err = g.formatAt(in.Payload, 0); err != nil {
-		return nil, err
+		return err
 	}
 	ic, err := p.format.Split(in.Payload, 0, p.read)
 	if fault := (*edi.Error)(nil); errors.As(err, &fault) {
-		return nil, refusal(DoesNotPost, "the interchange cannot be read: %s", fault.Text)
+		return refusal(DoesNotPost, "the interchange cannot be read: %s", fault.Text)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("split a stored payload: %w", err)
+		return fmt.Errorf("split a stored payload: %w", err)
 	}
 	p.ic = ic
 	if ic.PayloadSHA256 != v.SHA256 {
-		return nil, fmt.Errorf("the stored payload of %s has the digest %x, not %x", k.ID, ic.PayloadSHA256, v.SHA256)
+		return fmt.Errorf("the stored payload of %s has the digest %x, not %x", k.ID, ic.PayloadSHA256, v.SHA256)
 	}
 	p.arrival = Arrival{SHA256: v.SHA256, Date: ic.Date, Policy: &owner.Policy, Window: owner.Retention.DedupWindow, Connected: owner.Connected,
 		Now: in.now, Revision: dedup.Revision{Partner: owner.Revision, Rules: g.rules()}}
 	if err := g.judge(in, p); err != nil {
-		return nil, err
+		return err
 	}
 	n, err := g.Numbers.Next(ctx, owner.ID, "interchange")
 	p.number = strconv.FormatInt(n, 10)
-	return in, err
+	return err
+}
+
+func (x *deciding) commitInTime(ctx context.Context) error {
+	ctx, timely, cancel := inTime(ctx, x.length)
+	defer cancel()
+	return timely(x.commit(ctx))
 }
 
 // commit is the one transaction: lock, check again, decide, guard, write. What

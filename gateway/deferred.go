@@ -112,7 +112,10 @@ var errNotConfigured = errors.New("the partner is not configured")
 
 // passes reports whether the job may be tried again without counting a run.
 func passes(err error) bool {
-	for _, e := range []error{ErrBusy, errUnsettled, errUnknownCommit, errNotConfigured} {
+	if errors.Is(err, errTooLong) {
+		return false
+	}
+	for _, e := range []error{ErrBusy, errUnsettled, errUnknownCommit, errNotConfigured, ErrSpoolFull} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -154,6 +157,13 @@ func (x *deferredJob) once(ctx context.Context) error {
 		}
 		return lease.ErrLost // whoever has taken it has ended it
 	}
+	ctx, timely, cancel := inTime(ctx, x.v.Length)
+	defer cancel()
+	return timely(x.under(ctx))
+}
+
+// under reads the payload, and does the work under the key's lock.
+func (x *deferredJob) under(ctx context.Context) (err error) {
 	if x.in == nil {
 		if x.in, err = x.g.intakeOf(ctx, x.key, x.v, x.owner, true); err != nil {
 			return err
@@ -162,8 +172,6 @@ func (x *deferredJob) once(ctx context.Context) error {
 		x.in.parts[0].arrival.Worker = true
 		x.g.reached("job prepared")
 	}
-	ctx, cancel := context.WithTimeout(ctx, decisionPatience)
-	defer cancel()
 	s, err := x.begin(ctx)
 	if err != nil {
 		return err

@@ -86,6 +86,10 @@ type Gateway struct {
 	// name; "" is the system's for temporary files.
 	SpoolDir string
 
+	// Spool takes in what is read of stored payloads for workers, decisions and
+	// replays; nil is one in SpoolDir for each.
+	Spool *Spool
+
 	// Hook is called at named points of the transaction by fault tests, which
 	// then see every statement before it done; nil otherwise.
 	Hook func(point string)
@@ -129,10 +133,13 @@ func (g *Gateway) patience(d *Delivery) time.Duration {
 		p = defaultPatience
 	}
 	if d.Payload != nil {
-		p += time.Duration(d.Payload.Size()/slowest) * time.Second
+		p += forSize(d.Payload.Size())
 	}
 	return p
 }
+
+// forSize is what is allowed for length bytes of a payload.
+func forSize(length int64) time.Duration { return time.Duration(length/slowest) * time.Second }
 
 func (g *Gateway) retained() int64 {
 	if g.Retained > 0 {

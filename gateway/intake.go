@@ -25,6 +25,7 @@ type intake struct {
 	now            time.Time // the database's
 	key            dedup.Ref // the transport key, or sha256: of a payload that holds no interchange; zero if there is neither
 	parts          []*part
+	spooled        *Spooled           // what was read of a stored payload; nil where it is the transport's
 	alsoLock       []dedup.Ref        // keys of open transport drifts whose interchange arrived under another id
 	unkeyed        dedup.Revision     // what parts without a key are judged under
 	overQuarantine bool               // nothing more of the partner that is refused without a key is kept today
@@ -185,6 +186,10 @@ func (in *intake) close() {
 	}
 	for _, p := range in.parts {
 		p.ids.close()
+	}
+	if in.spooled != nil {
+		_ = in.spooled.Close() // it has no name: it is gone, whatever closing says
+		in.spooled = nil
 	}
 }
 

@@ -92,11 +92,9 @@ type letter struct {
 
 func (x *letter) ref() dedup.Ref { return dedup.Ref{Partner: x.l.Partner, ID: x.l.MessageID} }
 
-// run does the work under the key's lock, from the start where it was not left
-// alone.
+// run does the work, from the start where the key was not left alone.
 func (x *letter) run(ctx context.Context, judged bool, work func(context.Context, *session) error) (*Replayed, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decisionPatience)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	defer func() { x.in.close() }()
 	if x.owner = x.g.Partner(x.l.Partner); x.owner == nil {
 		return nil, refusal(NoLongerKept, "partner %s is not configured", x.l.Partner)
@@ -118,13 +116,22 @@ func (x *letter) run(ctx context.Context, judged bool, work func(context.Context
 }
 
 func (x *letter) once(ctx context.Context, judged bool, work func(context.Context, *session) error) error {
-	keys, err := dedup.Load(ctx, x.g.Pool, []dedup.Ref{x.ref()})
+	look, looked := context.WithTimeout(ctx, defaultPatience)
+	defer looked()
+	keys, err := dedup.Load(look, x.g.Pool, []dedup.Ref{x.ref()})
 	if err != nil {
 		return err
 	}
 	if err := x.find(keys[x.ref()]); err != nil {
 		return err
 	}
+	ctx, timely, cancel := inTime(ctx, x.v.Length)
+	defer cancel()
+	return timely(x.under(ctx, judged, work))
+}
+
+// under does the work under the key's lock.
+func (x *letter) under(ctx context.Context, judged bool, work func(context.Context, *session) error) (err error) {
 	if x.in == nil || x.in.SHA256 != x.v.SHA256 {
 		x.in.close()
 		if x.in, err = x.g.intakeOf(ctx, x.key, x.v, x.owner, judged); err != nil {
@@ -190,7 +197,9 @@ func (x *letter) replay(ctx context.Context, s *session) error {
 	if x.dry {
 		return nil
 	}
-	x.keepPayload(s, p)
+	if err := x.keepPayload(ctx, s, p); err != nil {
+		return err
+	}
 	if err := x.g.item(pl, 0, r); err != nil {
 		return err
 	}
@@ -231,18 +240,17 @@ func (x *letter) notAgain() error {
 
 // keepPayload keeps the bytes of what is held or dead from being purged: a copy of
 // their own, since others may be told of the first by the month it goes in.
-func (x *letter) keepPayload(s *session, p *part) {
+func (x *letter) keepPayload(ctx context.Context, s *session, p *part) error {
 	if !retained(&result{variant: x.v}) || x.v.Payload.Month.Equal(journal.Held) {
-		return
-	}
-	body, ok := p.payload.InMemory()
-	if !ok {
-		return // intakeOf reads into memory
+		return nil
 	}
 	at := dedup.Stored{ID: x.g.NewID(), Month: journal.Held}
-	journal.QueuePayload(s.batch, x.key.Partner, at.ID, at.Month, body)
+	if err := x.g.queuePayload(ctx, s, p.payload, storedPayload{partner: x.key.Partner, ref: at, length: p.payload.Size()}); err != nil {
+		return err
+	}
 	x.v.Offset = 0
 	place(x.key, x.v, at)
+	return nil
 }
 
 func (x *letter) discard(ctx context.Context, s *session) error {

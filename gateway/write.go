@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
@@ -194,18 +195,23 @@ func (pl *plan) queueLastDelivery(b *pgx.Batch) {
 // writePayload keeps the bytes as they came.
 func (g *Gateway) writePayload(ctx context.Context, s *session, pl *plan) error {
 	for _, p := range pl.payloads {
-		if body, ok := pl.in.Payload.InMemory(); ok {
-			journal.QueuePayload(s.batch, p.partner, p.ref.ID, p.ref.Month, body[p.offset:p.offset+p.length])
-			continue
-		}
-		if err := s.flush(ctx); err != nil {
-			return err
-		}
-		if err := journal.WritePayload(ctx, s.conn, p.partner, p.ref.ID, p.ref.Month, pl.in.Payload, p.offset, p.length); err != nil {
+		if err := g.queuePayload(ctx, s, pl.in.Payload, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// queuePayload keeps a stretch of a payload: what is in memory goes with the batch.
+func (g *Gateway) queuePayload(ctx context.Context, s *session, body *edi.Payload, p storedPayload) error {
+	if b, ok := body.InMemory(); ok {
+		journal.QueuePayload(s.batch, p.partner, p.ref.ID, p.ref.Month, b[p.offset:p.offset+p.length])
+		return nil
+	}
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	return journal.WritePayload(ctx, s.conn, p.partner, p.ref.ID, p.ref.Month, body, p.offset, p.length)
 }
 
 // maxCopies bounds the documents of a drift that are looked for later.

@@ -129,6 +129,41 @@ func ReadPayload(ctx context.Context, q Rower, partner string, payload uuid.UUID
 	return body, nil
 }
 
+// PayloadReader reads length bytes from offset of a stored payload with one chunk in
+// memory, each in a statement of its own, so that none lasts as long as the payload
+// is large. Its Read gives ErrPurged where a chunk is gone.
+func PayloadReader(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time, offset, length int64) io.Reader {
+	return &chunkReader{ctx: ctx, q: q, partner: partner, payload: payload, month: month, at: offset, left: length}
+}
+
+type chunkReader struct {
+	ctx     context.Context // of this one reading
+	q       Rower
+	partner string
+	payload uuid.UUID
+	month   time.Time
+	at      int64 // of what is read next
+	left    int64
+	chunk   []byte // read and not given yet
+}
+
+func (r *chunkReader) Read(b []byte) (int, error) {
+	if len(r.chunk) == 0 {
+		if r.left <= 0 {
+			return 0, io.EOF
+		}
+		n := min(r.left, ChunkSize-r.at%ChunkSize)
+		body, err := ReadPayload(r.ctx, r.q, r.partner, r.payload, r.month, r.at, n)
+		if err != nil {
+			return 0, err
+		}
+		r.chunk, r.at, r.left = body, r.at+n, r.left-n
+	}
+	n := copy(b, r.chunk)
+	r.chunk = r.chunk[n:]
+	return n, nil
+}
+
 func madeMeanwhile(err error) bool {
 	var pg *pgconn.PgError
 	// 42P07 duplicate_table, 23505 on pg_class or pg_type, 42P17 when another

@@ -120,14 +120,15 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 
 	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}
 	s.later.Start()
+	spool := &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes}
 	g := &gateway.Gateway{
-		Pool: pool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
+		Pool: pool, Spool: spool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
 		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, Recent: recentBytes, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
 		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
-		Spool:  &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes},
+		Spool:  spool,
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
 	registry.MustRegister(g)
