@@ -36,15 +36,73 @@ type Guard struct {
 	Imported  bool   // known from a former gateway by number alone
 	PurgeOn   time.Time
 
+	// Ends says which of Documents stand no more, or never stood since they are
+	// cancellations. Whoever read the guard fills it from the documents.
+	Ends map[uuid.UUID]End
+
 	dirty bool
 }
 
-// Find gives the document that holds this content.
-func (g *Guard) Find(content [32]byte) (uuid.UUID, bool) {
-	if i := slices.Index(g.Contents, content); i >= 0 {
-		return g.Documents[i], true
+// End is why a document of a guard does not stand.
+type End struct {
+	Superseded, Cancelled bool
+	Decided               bool   // cancelled by a person, not by a document of the partner
+	Cancellation          bool   // it is one, of another document
+	Stamp                 string // of the interchange that cancelled it, where that is known
+}
+
+// Find gives the place of the document that holds this content: of several that do,
+// the one in force, else the last.
+func (g *Guard) Find(content [32]byte) (i int, ok bool) {
+	at := -1
+	for i, c := range g.Contents {
+		if c == content && (at < 0 || !g.InForce(at)) {
+			at = i
+		}
+	}
+	return at, at >= 0
+}
+
+// Stands reports whether document i is neither replaced nor cancelled, and is not a
+// cancellation.
+func (g *Guard) Stands(i int) bool {
+	_, ended := g.Ends[g.Documents[i]]
+	return !ended
+}
+
+// InForce reports whether what document i says holds: it stands, or cancelled what
+// stood, and nothing was posted since.
+func (g *Guard) InForce(i int) bool {
+	end, ended := g.Ends[g.Documents[i]]
+	return !ended || end.Cancellation && !end.Superseded && i == len(g.Documents)-1
+}
+
+// Standing gives the document that was posted last of those that stand.
+func (g *Guard) Standing() (uuid.UUID, bool) {
+	for i, d := range slices.Backward(g.Documents) {
+		if g.Stands(i) {
+			return d, true
+		}
 	}
 	return uuid.Nil, false
+}
+
+// Newest is the stamp of whatever happened last to the document: its newest
+// revision, or its cancellation.
+func (g *Guard) Newest() string {
+	newest := g.Stamp
+	for _, end := range g.Ends {
+		newest = max(newest, end.Stamp)
+	}
+	return newest
+}
+
+// Over notes why a document stands no more.
+func (g *Guard) Over(document uuid.UUID, end End) {
+	if g.Ends == nil {
+		g.Ends = map[uuid.UUID]End{}
+	}
+	g.Ends[document] = end
 }
 
 // Latest is the document posted last under this identity.

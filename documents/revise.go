@@ -48,10 +48,40 @@ where partner_id = $1 and document_id = any($2) and document_id <> $3 and supers
 }
 
 // QueueCancel marks documents as cancelled by the document byID, or by the drift
-// alert whose decision left them out, on the terms of QueueSupersede.
-func QueueCancel(b *pgx.Batch, partnerID string, ids []uuid.UUID, byID uuid.UUID, stamp string) *pgx.QueuedQuery {
+// alert whose decision left them out, on the terms of QueueSupersede. sent is the
+// stamp of the interchange that cancels them, or that the decision put in the place
+// of theirs: what is not newer does not bring them back.
+func QueueCancel(b *pgx.Batch, partnerID string, ids []uuid.UUID, byID uuid.UUID, stamp, sent string) *pgx.QueuedQuery {
 	return b.Queue(`
-update document set cancelled_by = $3
+update document set cancelled_by = $3, cancelled_stamp = $5
 where partner_id = $1 and document_id = any($2) and document_id <> $3 and cancelled_by is null and stamp <= $4 collate "C"`,
-		partnerID, ids, byID, stamp)
+		partnerID, ids, byID, stamp, sent)
+}
+
+// Ended is a document that does not stand: it was replaced or cancelled, or is the
+// cancellation of another.
+type Ended struct {
+	ID           uuid.UUID
+	Superseded   bool
+	CancelledBy  *uuid.UUID // a document, or the drift alert of a decision
+	Stamp        string     // of the interchange that cancelled it; "" if none did, or before that was kept
+	Cancellation bool
+}
+
+// QueueEnded reads those of the documents that do not stand. partners stands beside
+// ids.
+func QueueEnded(b *pgx.Batch, partners []string, ids []uuid.UUID, each func(Ended)) {
+	b.Queue(`
+select d.document_id, d.superseded_by is not null, d.cancelled_by, coalesce(d.cancelled_stamp, ''), d.function_code in ('1', '17')
+from unnest($1::text[], $2::uuid[]) as k (partner_id, document_id)
+join document d on d.partner_id = k.partner_id collate "C" and d.document_id = k.document_id
+where d.superseded_by is not null or d.cancelled_by is not null or d.function_code in ('1', '17')`,
+		partners, ids).Query(func(rows pgx.Rows) error {
+		var d Ended
+		_, err := pgx.ForEachRow(rows, []any{&d.ID, &d.Superseded, &d.CancelledBy, &d.Stamp, &d.Cancellation}, func() error {
+			each(d)
+			return nil
+		})
+		return err
+	})
 }

@@ -266,10 +266,25 @@ func TestRevise(t *testing.T) {
 	})
 	t.Run("a cancelled document is live no more", func(t *testing.T) {
 		var b pgx.Batch
-		QueueCancel(&b, "acme", []uuid.UUID{newer.Document.ID}, newID(t), "20261103000000/3")
+		QueueCancel(&b, "acme", []uuid.UUID{newer.Document.ID}, newID(t), "20261103000000/3", "20261103000000/3")
 		send(t, pool, &b)
 		if live(newer.Document.ID) {
 			t.Error("still live")
+		}
+	})
+	t.Run("what stands no more says why, and which interchange cancelled it", func(t *testing.T) {
+		stands := row(t, "invoic-d96a.edi")
+		write(t, pool, "acme", stands)
+		got := map[uuid.UUID]Ended{}
+		var b pgx.Batch
+		QueueEnded(&b, []string{"acme", "acme", "acme", "bolt"}, []uuid.UUID{older.Document.ID, newer.Document.ID, stands.Document.ID, older.Document.ID}, func(d Ended) {
+			d.CancelledBy = nil
+			got[d.ID] = d
+		})
+		send(t, pool, &b)
+		want := map[uuid.UUID]Ended{older.Document.ID: {ID: older.Document.ID, Superseded: true}, newer.Document.ID: {ID: newer.Document.ID, Stamp: "20261103000000/3"}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
 		}
 	})
 	t.Run("a held document is not live", func(t *testing.T) {

@@ -28,6 +28,7 @@ type plan struct {
 	created   []outbox.Event // of documents, not queued yet
 	supersede []supersession
 	stale     []supersession // revisions that came after a newer one
+	again     []supersession // posted where nothing stands any more: they end nothing
 	alerts    []*dedup.Alert // of kind document
 	closed    []dedup.Copy   // transport drifts whose interchange came under another id
 	kept      []storedPart   // of its stored receipt
@@ -53,6 +54,7 @@ type result struct {
 	held    []int             // by the guard
 	links   map[int]uuid.UUID // documents of absorbed messages, and what a further document is beside
 	further []int             // posted beside a known document of other content
+	void    []int             // absorbed, though what they say was replaced or cancelled
 	item    Item
 }
 

@@ -112,7 +112,7 @@ func (x *deciding) cancelLacking(s *session) {
 		ids = append(ids, d.ID)
 	}
 	if len(ids) > 0 {
-		documents.QueueCancel(s.batch, x.alert.Partner, ids, x.alert.ID, documents.StampOfDecision)
+		documents.QueueCancel(s.batch, x.alert.Partner, ids, x.alert.ID, documents.StampOfDecision, documents.Stamp(x.in.parts[0].ic, 0))
 	}
 	x.did.Cancelled = len(ids)
 }

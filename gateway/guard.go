@@ -34,7 +34,8 @@ func (p post) documentID() uuid.UUID { return documentID(p.r.p.base, p.i) }
 type supersession struct {
 	partner  string
 	old, new uuid.UUID
-	stamp    string // of new
+	stamp    string // of new, or of a decision
+	sent     string // stamp of new's interchange
 	number   int    // revision
 	cancel   bool
 	test     bool
@@ -94,49 +95,97 @@ func (r *result) dropped() {
 	r.posts, r.gone = kept, nil
 	slices.Sort(r.held)
 	slices.Sort(r.further)
+	slices.Sort(r.void)
 }
 
-// pass decides one message of a known document; true if it is to be posted.
+// pass decides one message of a known document; true if it is to be posted. What
+// the document says already is absorbed as long as that is in force: what was
+// replaced or cancelled backs no acknowledgement. docs/decisions/0012.
 func (pl *plan) pass(p post, gd *dedup.Guard) (bool, error) {
 	id, err := p.identity()
 	if err != nil {
 		return false, err
 	}
-	j, v := p.judged(), p.r.variant
-	fate := func(f dedup.Fate) {
-		v.Messages[p.i].Fate = f
-		p.r.key.Touch(v)
-	}
 	gd.KeepUntil(guardPurge(pl.in.now, p.r.p.owner.Retention.DedupWindow))
-	if doc, ok := gd.Find(id.content); ok || gd.Imported {
-		fate(dedup.Absorbed)
-		if ok {
-			p.r.link(p.i, doc)
-		}
+	i, known := gd.Find(id.content)
+	if gd.Imported || known && gd.InForce(i) {
+		p.absorb(gd, i)
 		return false, nil
 	}
-	stamp := p.stamp()
-	switch documents.Revision(j.revision) {
-	case documents.RevisionReplace, documents.RevisionCancel:
-		if stamp > gd.Stamp {
-			pl.supersede = append(pl.supersede, supersession{gd.Partner, gd.Latest(), p.documentID(), stamp, len(gd.Documents) + 1,
-				documents.Revision(j.revision) == documents.RevisionCancel, p.r.p.ic.Test})
-		} else {
-			pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
-			gd.PostStale(id.content, p.documentID())
-			return true, nil
-		}
+	newer := p.stamp() > gd.Newest()
+	standing, stands := gd.Standing()
+	revision := p.revision()
+	switch {
+	case !newer && known, revision == documents.RevisionCopy && known:
+		p.absorb(gd, i)
+		return false, nil
+	case !newer && p.revises():
+		pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
+		gd.PostStale(id.content, p.documentID())
+		gd.Over(p.documentID(), dedup.End{Superseded: true, Cancellation: revision == documents.RevisionCancel})
+		return true, nil
+	case p.revises() && stands:
+		pl.replace(p, gd, standing, p.stamp())
+	case p.revises(), known && !stands:
+		pl.postAgain(p, gd)
+	case p.r.p.owner.Policy.OnKnownDocument[classes[p.judged().class]] != "note":
+		p.fate(dedup.Held)
+		p.r.held = append(p.r.held, p.i)
+		return false, nil
 	default:
-		if p.r.p.owner.Policy.OnKnownDocument[classes[j.class]] != "note" {
-			fate(dedup.Held)
-			p.r.held = append(p.r.held, p.i)
-			return false, nil
-		}
 		p.r.link(p.i, gd.Latest())
 		p.r.further = append(p.r.further, p.i)
 	}
-	gd.Post(id.content, p.documentID(), stamp)
+	p.post(gd, id.content)
 	return true, nil
+}
+
+func (p post) fate(f dedup.Fate) {
+	p.r.variant.Messages[p.i].Fate = f
+	p.r.key.Touch(p.r.variant)
+}
+
+// revision is what the message means for an earlier document.
+func (p post) revision() documents.Revision { return documents.Revision(p.judged().revision) }
+
+func (p post) revises() bool {
+	return p.revision() == documents.RevisionReplace || p.revision() == documents.RevisionCancel
+}
+
+// absorb links the message to document i of the guard, which says the same, if it
+// has one: a number known from a former gateway has none. Where that document is
+// void a finding says so, but of a cancellation, which wants nothing else.
+func (p post) absorb(gd *dedup.Guard, i int) {
+	p.fate(dedup.Absorbed)
+	if i < 0 {
+		return
+	}
+	p.r.link(p.i, gd.Documents[i])
+	if !gd.InForce(i) && p.revision() != documents.RevisionCancel {
+		p.r.void = append(p.r.void, p.i)
+	}
+}
+
+// post adds the message to the guard.
+func (p post) post(gd *dedup.Guard, content [32]byte) {
+	gd.Post(content, p.documentID(), p.stamp())
+	if p.revision() == documents.RevisionCancel {
+		gd.Over(p.documentID(), dedup.End{Cancelled: true, Cancellation: true})
+	}
+}
+
+// replace ends the document old by the message's, which replaces or cancels it.
+func (pl *plan) replace(p post, gd *dedup.Guard, old uuid.UUID, stamp string) {
+	cancel := p.revision() == documents.RevisionCancel
+	pl.supersede = append(pl.supersede, supersession{gd.Partner, old, p.documentID(), stamp, p.stamp(), len(gd.Documents) + 1, cancel, p.r.p.ic.Test})
+	gd.Over(old, dedup.End{Superseded: !cancel, Cancelled: cancel, Stamp: p.stamp()})
+}
+
+// postAgain makes the message's document the next revision of one of which nothing
+// stands any more.
+func (pl *plan) postAgain(p post, gd *dedup.Guard) {
+	pl.again = append(pl.again, supersession{partner: gd.Partner, old: gd.Latest(), new: p.documentID(), number: len(gd.Documents) + 1,
+		cancel: p.revision() == documents.RevisionCancel})
 }
 
 // stamp orders the revisions of a document.

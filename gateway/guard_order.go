@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/documents"
 )
 
 // spot is a message to be posted, where its guard key stands among those of the
@@ -234,6 +235,9 @@ func (pl *plan) passGuards(ctx context.Context, s *session) error {
 			if err := s.flush(ctx); err != nil {
 				return fmt.Errorf("read document keys: %w", err)
 			}
+			if err := readEnds(ctx, s, guards); err != nil {
+				return err
+			}
 		}
 		var changed []*dedup.Guard
 		for i := from; i < to; i++ {
@@ -257,10 +261,36 @@ func (pl *plan) passGuards(ctx context.Context, s *session) error {
 	})
 }
 
+// readEnds asks which documents of the guards stand no more. A decision that ends
+// one in the same moment, without its guard's lock, comes after this.
+func readEnds(ctx context.Context, s *session, guards map[dedup.GuardRef]*dedup.Guard) error {
+	of := map[uuid.UUID]*dedup.Guard{}
+	var partners []string
+	var ids []uuid.UUID
+	for _, gd := range guards {
+		for _, d := range gd.Documents {
+			of[d] = gd
+			partners, ids = append(partners, gd.Partner), append(ids, d)
+		}
+	}
+	documents.QueueEnded(s.batch, partners, ids, func(d documents.Ended) {
+		gd := of[d.ID]
+		end := dedup.End{Superseded: d.Superseded, Cancelled: d.CancelledBy != nil, Cancellation: d.Cancellation, Stamp: d.Stamp}
+		end.Decided = end.Cancelled && !slices.Contains(gd.Documents, *d.CancelledBy)
+		gd.Over(d.ID, end)
+	})
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("read which documents stand: %w", err)
+	}
+	return nil
+}
+
 // passDocument decides the messages of one document, in the order of the payload.
 func (pl *plan) passDocument(messages []spot, owned bool, guards map[dedup.GuardRef]*dedup.Guard) (gd *dedup.Guard, err error) {
 	if owned {
-		gd, err = pl.claimOf(messages[0])
+		if gd, err = pl.claimOf(messages[0]); err == nil && pl.post(messages[0]).revision() == documents.RevisionCancel {
+			gd.Over(gd.Latest(), dedup.End{Cancellation: true})
+		}
 		messages = messages[1:]
 	} else {
 		var ref dedup.GuardRef

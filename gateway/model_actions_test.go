@@ -39,6 +39,8 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"discard":        m.discard,
 		"discard work":   m.discardPending,
 		"close held":     m.closeHeld,
+		"void":           m.void,
+		"issue again":    m.issueAgain,
 		"reject payload": m.rejectPayload,
 		"purge":          m.purge,
 		"age":            m.age,
@@ -53,7 +55,7 @@ func pick[T any](t *rapid.T, label string, from ...T) T {
 
 func (m *machine) draft(t *rapid.T, ref string) draft {
 	d := draft{kind: "INVOIC", number: pick(t, "number", "R-1", "R-2", "R-3"), amount: pick(t, "amount", "100.00", "200.00"),
-		function: pick(t, "function", "9", "9", "9", "9", "9", "5", "1"), ref: ref, bad: chance(t, 6, "bad")}
+		function: pick(t, "function", "9", "9", "9", "9", "9", "5", "1", "1", "7"), ref: ref, bad: chance(t, 6, "bad")}
 	if chance(t, 4, "desadv") {
 		d.kind, d.number = "DESADV", pick(t, "number", "D-1", "D-2")
 	}
@@ -211,6 +213,23 @@ func (m *machine) changeEnvelope(t *rapid.T) {
 	} else {
 		c.clock = pick(t, "clock", "0902", "1002")
 	}
+	m.receive(t, m.id(t), []*sending{&c})
+}
+
+// issueAgain sends what a document said under another reference, later or earlier
+// than what ended it.
+func (m *machine) issueAgain(t *rapid.T) {
+	var over []deliveredBefore
+	for _, d := range m.sent {
+		if s := d.parts[0]; !s.junk && slices.ContainsFunc(s.messages, func(x draft) bool { return m.guards[x.document()] != nil && m.guards[x.document()].standing() == nil }) {
+			over = append(over, d)
+		}
+	}
+	if len(over) == 0 {
+		t.SkipNow()
+	}
+	c := *rapid.SampledFrom(over).Draw(t, "void").parts[0]
+	c.ref, c.date, c.clock = pick(t, "reference", "6", "7", "8"), m.date(t), pick(t, "clock", "0900", "1100", "1200")
 	m.receive(t, m.id(t), []*sending{&c})
 }
 

@@ -130,7 +130,7 @@ func (w *world) counts() counts {
 	c := counts{Journal: w.journal, Hold: map[string]int16{}}
 	for _, g := range w.guards {
 		c.Guards++
-		c.Contents += len(g.contents)
+		c.Contents += len(g.rows)
 		for _, d := range g.rows {
 			c.Documents = append(c.Documents, documentLine(d.document, w.name(d.message), d.key, d.epoch, d.superseded, d.cancelled))
 		}

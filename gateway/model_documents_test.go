@@ -13,15 +13,49 @@ type modelDocument struct {
 	epoch          int
 	superseded     bool
 	cancelled      bool
+	cancels        bool   // it is a cancellation, which never stands
+	voided         string // stamp of what an operator put in the place of its interchange
 }
+
+func (d *modelDocument) stands() bool { return !d.superseded && !d.cancelled && !d.cancels }
 
 // modelGuard is what is known of one business document, whatever interchange
 // brought it.
 type modelGuard struct {
-	contents []string
-	rows     []*modelDocument
-	latest   *modelDocument // the revision in force
-	stamp    string         // of the newest
+	rows   []*modelDocument
+	latest *modelDocument // the revision or cancellation posted last
+	stamp  string         // of the newest
+}
+
+// standing is the last document that stands, if any does.
+func (g *modelGuard) standing() *modelDocument {
+	for _, d := range slices.Backward(g.rows) {
+		if d.stands() {
+			return d
+		}
+	}
+	return nil
+}
+
+// saying tells whether a document says this, and whether one of them holds: a
+// cancellation does until something is posted after it.
+func (g *modelGuard) saying(says string) (known, holds bool) {
+	for _, d := range g.rows {
+		if d.says == says {
+			known = true
+			holds = holds || d.stands() || d.cancels && !d.superseded && d == g.latest
+		}
+	}
+	return known, holds
+}
+
+// newest is the stamp of the newest revision or cancellation.
+func (g *modelGuard) newest() string {
+	newest := g.stamp
+	for _, d := range g.rows {
+		newest = max(newest, d.voided)
+	}
+	return newest
 }
 
 // stamp orders revisions: the interchange's date, time and reference, then the
@@ -33,41 +67,43 @@ func (s *sending) stamp(i int) string {
 // post passes message i of r by the document guard.
 func (w *world) post(r *wanted, i int) {
 	m, d := &r.variant.messages[i], r.sent.messages[i]
-	row := &modelDocument{document: d.document(), says: d.says(), message: m.sha, key: r.key.id, epoch: r.variant.epoch}
+	row := &modelDocument{document: d.document(), says: d.says(), message: m.sha, key: r.key.id, epoch: r.variant.epoch, cancels: d.function == "1"}
 	stamp := r.sent.stamp(i)
 	g := w.guards[d.document()]
 	if g == nil {
-		w.guards[d.document()] = &modelGuard{contents: []string{d.says()}, rows: []*modelDocument{row}, latest: row, stamp: stamp}
+		w.guards[d.document()] = &modelGuard{rows: []*modelDocument{row}, latest: row, stamp: stamp}
 		w.created(r, i)
 		return
 	}
-	for _, c := range g.contents {
-		if c == d.says() {
-			m.fate = absorbed
-			return
+	known, holds := g.saying(d.says())
+	newer, revision, old := stamp > g.newest(), d.function == "5" || d.function == "1", g.standing()
+	switch {
+	case holds, known && !newer, known && d.function == "7":
+		m.fate = absorbed
+		if !holds && !row.cancels {
+			r.void++
 		}
-	}
-	switch revision := d.function == "5" || d.function == "1"; {
-	case revision && stamp > g.stamp:
-		if d.function == "1" {
-			g.latest.cancelled, row.cancelled = true, true
-		} else {
-			g.latest.superseded = true
-		}
-		g.latest = row
-		w.events["document.superseded"]++
-	case revision: // it came after a newer one
+		return
+	case revision && !newer: // it came after a newer one
 		row.superseded = true
+		g.rows = append(g.rows, row)
+		w.created(r, i)
+		return
+	case revision:
+		if old != nil {
+			old.superseded, old.cancelled = !row.cancels, row.cancels
+			w.events["document.superseded"]++
+		}
+		row.cancelled = row.cancels
+	case known && old == nil: // void since, and sent anew
 	case d.class() == "invoice" && w.onInvoice == "hold" || d.class() == "despatch" && w.onDespatch == "hold":
 		m.fate = held
 		r.held = append(r.held, i)
 		return
 	default:
-		g.latest = row
 		r.further = append(r.further, i)
 	}
-	g.contents, g.rows = append(g.contents, d.says()), append(g.rows, row)
-	g.stamp = max(g.stamp, stamp)
+	g.rows, g.latest, g.stamp = append(g.rows, row), row, max(g.stamp, stamp)
 	w.created(r, i)
 }
 

@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -216,6 +218,32 @@ func (m *machine) closeHeld(t *rapid.T) {
 	})
 }
 
+// void cancels a document as a decision does that replaces its interchange by one
+// which lacks it.
+func (m *machine) void(t *rapid.T) {
+	var list []*modelDocument
+	for _, g := range m.guards {
+		for _, d := range g.rows {
+			if d.stands() {
+				list = append(list, d)
+			}
+		}
+	}
+	if len(list) == 0 {
+		t.SkipNow()
+	}
+	slices.SortFunc(list, func(a, b *modelDocument) int {
+		return cmp.Or(cmp.Compare(a.document, b.document), cmp.Compare(a.key, b.key), bytes.Compare(a.message[:], b.message[:]), a.epoch-b.epoch)
+	})
+	d := rapid.SampledFrom(list).Draw(t, "document")
+	by := sending{ref: pick(t, "reference", "1", "9"), date: m.date(t), clock: pick(t, "clock", "0900", "1100")}
+	d.cancelled, d.voided = true, by.stamp(0)
+	t.Logf("void %s of %s by %s", d.document, d.key, d.voided)
+	m.execute(t, `update document set cancelled_by = gen_random_uuid(), cancelled_stamp = $5
+		where partner_id = $1 and message_id = $2 and message_sha256 = $3 and epoch = $4 and superseded_by is null and cancelled_by is null`, m.partner, d.key, d.message[:], d.epoch, d.voided)
+	m.agree(t)
+}
+
 // rejectPayload decides against a transport drift.
 func (m *machine) rejectPayload(t *rapid.T) {
 	var ids []string
@@ -242,6 +270,7 @@ func (m *machine) purge(t *rapid.T) {
 	k, _ := m.some(t, "purged", func(k *modelKey, v *modelVariant) bool { return v == k.variants[0] && k.holds() == 0 })
 	t.Logf("purge %s", k.id)
 	delete(m.keys, k.id)
+	m.purged = append(m.purged, k.id)
 	maps.DeleteFunc(m.told, func(a acknowledged, _ gateway.Answer) bool { return a.key == k.id })
 	m.execute(t, `delete from inbox where partner_id = $1 and message_id = $2`, m.partner, k.id)
 	m.execute(t, `delete from variant where partner_id = $1 and message_id = $2`, m.partner, k.id)

@@ -22,6 +22,7 @@ type wanted struct {
 	held    []int
 	further []int // posted beside a known document of other content
 	copies  int   // findings possible_copy
+	void    int   // absorbed, though a newer message replaced or cancelled what they say
 }
 
 // keyOf gives the key of s: the one of an earlier setting, if it stands there.

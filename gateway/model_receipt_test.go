@@ -24,7 +24,7 @@ type toldItem struct {
 	Answer, Verdict, Outcome, Problem, Key string
 	Alert                                  bool
 	Documents                              []string
-	Copies                                 int    // findings possible_copy
+	Copies, Void                           int    // findings possible_copy and document-void
 	CONTRL                                 string // 0083 of UCI
 	Bytes                                  string // of a stored answer
 }
@@ -62,6 +62,7 @@ func (w *world) tellsItem(e *expectation, r *wanted) toldItem {
 	}
 	how := r.answer.Told()
 	x.Verdict, x.Outcome, x.Problem, x.Alert, x.Copies = string(r.verdict), how.Word, how.Problem, r.alert != nil, r.copies
+	x.Void = r.void
 	switch {
 	case r.key != nil:
 		x.Key = r.key.id
@@ -122,8 +123,11 @@ func heard(t *rapid.T, r *gateway.Receipt, e *expectation) told {
 			i.Documents = append(i.Documents, d.State)
 		}
 		for _, f := range j.Findings {
-			if f.Code == "possible_copy" {
+			switch f.Code {
+			case "possible_copy":
 				i.Copies++
+			case "document-void":
+				i.Void++
 			}
 		}
 		if j.Acknowledgement != nil {

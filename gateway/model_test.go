@@ -74,7 +74,8 @@ type machine struct {
 	sent    []deliveredBefore
 	told    map[acknowledged]gateway.Answer
 
-	unreliable bool // message_reference was unreliable for a time
+	unreliable bool     // message_reference was unreliable for a time
+	purged     []string // keys that were
 }
 
 type deliveredBefore struct {
@@ -83,7 +84,7 @@ type deliveredBefore struct {
 }
 
 func newMachine(t *rapid.T, r *rig, partner string) *machine {
-	m := &machine{rig: r, partner: partner, told: map[acknowledged]gateway.Answer{}, world: &world{
+	m := &machine{rig: r, partner: partner, told: map[acknowledged]gateway.Answer{}, purged: []string{}, world: &world{
 		now: r.now, fails: map[string]bool{}, keys: map[string]*modelKey{}, ids: map[string]*modelID{}, guards: map[string]*modelGuard{},
 		events: map[string]int{}, names: map[[32]byte]string{},
 		settings: anySettings(t)}}

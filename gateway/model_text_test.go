@@ -10,7 +10,7 @@ type draft struct {
 	kind     string // INVOIC or DESADV
 	number   string
 	amount   string // of money, or in a DESADV of pieces
-	function string // 1225: 9 original, 5 replaces, 1 cancels
+	function string // 1225: 9 original, 7 copy, 5 replaces, 1 cancels
 	ref      string // 0062
 	bad      bool   // UNT counts wrong
 }
@@ -124,7 +124,7 @@ func (d draft) says() string { return d.number + " " + d.saysUnnumbered() }
 
 func (d draft) saysUnnumbered() string {
 	f := d.function
-	if f == "9" {
+	if f == "9" || f == "7" {
 		f = ""
 	}
 	return d.kind + "/" + d.amount + "/" + f

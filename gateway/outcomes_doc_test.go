@@ -30,6 +30,7 @@ func outcomesDoc() string {
 	for _, r := range gateway.Transports {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Name, r.Found, r.Text)
 	}
+	b.WriteString(documentsHead)
 	b.WriteString("\n## What the partner is told\n\nA repeat over plain HTTP answers 200 where the stored answer is 201, else the stored status, with the identical body.\n\n| outcome | HTTP | problem | AS2 disposition | AS4 | CONTRL action |\n|---|---|---|---|---|---|\n")
 	for _, a := range gateway.Answers {
 		as2, as4, action := "processed", "receipt", "none"
@@ -61,6 +62,30 @@ func outcomesDoc() string {
 	return b.String()
 }
 
+const documentsHead = `
+## Documents
+
+Every message that is to be posted passes the document guard. The first row that fits
+is taken. A document is *in force* if it is neither replaced nor cancelled; a
+cancellation is until something is posted after it. A message is *newer* if the stamp
+of its interchange is greater than that of the newest revision and of the cancellation;
+where an operator's decision cancelled, than that of the payload it put in the place.
+
+| the document | the message | then |
+|---|---|---|
+| unknown | any | posted |
+| says the same and is in force, or is known by its number alone from a former gateway | any | absorbed, linked, no event |
+| said the same and is void: replaced or cancelled | not newer, or a copy (7, 31) | absorbed, linked, finding ` + "`document-void`" + ` unless it is a cancellation |
+| known | replaces (5, 18) or cancels (1, 17), not newer | posted as a superseded revision |
+| known | replaces or cancels, newer | the next revision; ends the document that stands, if one does |
+| said the same, and nothing stands any more | original, newer | posted as the next revision, linked |
+| known otherwise | original | ` + "`on_known_document`" + `: held, or posted as a further document, linked, noted |
+
+An example: REF1 brings R-1 and R-2; another REF1 with R-1 alone drifts, and replace
+cancels R-2. R-2 under REF9 is posted again if REF9 is newer than the second REF1, and
+absorbed with a finding if it is a late copy.
+`
+
 const decisionsHead = `
 ## Decisions
 
@@ -80,7 +105,7 @@ const outcomesHead = `# Outcomes: what every delivery does, and what it is told
 Generated from the tables in package gateway that the program executes: change
 those, then run ` + "`go test ./gateway -run TestOutcomesDoc -update`" + `.
 
-- **Message** (UNH…UNT), known inside its interchange by the SHA-256 of its bytes: posted, absorbed (the same bytes or the same document were posted before), held (the document is known with other content), refused (the sender's fault), dead (our handler failed on it), pending.
+- **Message** (UNH…UNT), known inside its interchange by the SHA-256 of its bytes: posted, absorbed (the same bytes or the same document were posted before, and what was is in force), held (the document is known with other content), refused (the sender's fault), dead (our handler failed on it), pending.
 - **Variant**: one digest under one interchange key: received, accepted, partly, rejected, dead; beside them quarantined (drift, undecided), refused (drift, decided against), superseded and imported.
 - **Key**: partner and message id. Neither state nor time of receipt enters it. Re-use of a number begins a new epoch.
 - **Standing** under a key is every message of the current epoch, in a variant not superseded, that is posted, absorbed, held, pending, or dead and acknowledged positively. D **fits** if every standing message stands in D byte for byte.

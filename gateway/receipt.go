@@ -239,6 +239,11 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one is held for review.", numberOf(p, i)),
 			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
 	}
+	for _, i := range r.void {
+		add(i, &edi.Error{Code: "document-void", Severity: edi.SeverityWarning,
+			Text:     fmt.Sprintf("Document %s was replaced or cancelled; this says what it said before, is not newer, and changes nothing.", numberOf(p, i)),
+			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1}})
+	}
 	for n := range pl.in.copies {
 		c := &pl.in.copies[n]
 		for _, x := range r.posts {

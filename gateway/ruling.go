@@ -34,84 +34,102 @@ func (pl *plan) rulingPass(p post, gd *dedup.Guard) (bool, error) {
 }
 
 func (u *ruling) pass(pl *plan, p post, content [32]byte, gd *dedup.Guard) bool {
-	u.touched = append(u.touched, fmt.Sprintf("%x %x %v", gd.Key, gd.Contents, gd.Imported))
+	u.touch(gd)
 	if u.row.Kind == dedup.KindDocument {
 		return u.passHeld(pl, p, content, gd)
 	}
-	var left, gone []uuid.UUID // documents that go on standing, and that are superseded
+	known := -1                // says the same, and is void
+	var left, gone []uuid.UUID // documents that go on standing, and that D's takes the place of
+	voided := false            // by the partner
 	for i, d := range gd.Documents {
-		switch {
+		end := gd.Ends[d]
+		switch same := gd.Contents[i] == content; {
 		case u.leave[d] != nil:
-			gone = append(gone, d)
-		case gd.Contents[i] == content:
-			return u.absorb(p, d)
-		default:
+			if !u.leave[d].Over {
+				gone = append(gone, d)
+			}
+			continue
+		case same && gd.InForce(i):
+			p.absorb(gd, i)
+			return false
+		case gd.Stands(i):
 			left = append(left, d)
+		case same:
+			known = i
 		}
+		voided = voided || end.Superseded || end.Cancellation || end.Cancelled && !end.Decided
 	}
 	if gd.Imported {
-		return u.absorb(p, uuid.Nil)
+		p.absorb(gd, -1)
+		return false
 	}
-	stamp := p.stamp()
-	revises := documents.Revision(p.judged().revision)
+	newer := p.stamp() > gd.Stamp
+	stamp := documents.StampOfDecision
 	switch {
-	case len(left) == 0:
-		stamp = documents.StampOfDecision
-	case revises != documents.RevisionReplace && revises != documents.RevisionCancel:
+	case len(left) == 0 && (len(gone) > 0 || newer || !voided):
+	case known >= 0 && !newer, known >= 0 && p.revision() == documents.RevisionCopy:
+		p.absorb(gd, known) // the partner replaced or cancelled it since D was made
+		return false
+	case len(left) == 0 && !p.revises():
+		u.why[p.i] = fmt.Sprintf("message %d: the partner cancelled %s later than this was sent", p.i+1, numberOf(p.r.p, p.i))
+		return false
+	case !p.revises():
 		hint := ""
 		if u.row.Choice != Replace && gd.MessageID == p.r.key.ID {
 			hint = "; replace takes it in its place"
 		}
 		u.why[p.i] = fmt.Sprintf("message %d: %s is known with other content from %s%s", p.i+1, numberOf(p.r.p, p.i), gd.MessageID, hint)
 		return false
-	case stamp <= gd.Stamp:
+	case !newer:
 		pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
 		gd.PostStale(content, p.documentID())
+		gd.Over(p.documentID(), dedup.End{Superseded: true, Cancellation: p.revision() == documents.RevisionCancel})
 		return true
 	default:
-		if !slices.Contains(gone, gd.Latest()) {
-			gone = append(gone, gd.Latest())
-		}
+		stamp = p.stamp()
+		gone = append(gone, left[len(left)-1])
+	}
+	if len(gone) == 0 {
+		pl.postAgain(p, gd)
 	}
 	for _, d := range gone {
-		if b := u.leave[d]; b != nil && b.Over {
-			continue // superseded before
-		}
 		u.over[d] = true
-		pl.supersede = append(pl.supersede, supersession{gd.Partner, d, p.documentID(), stamp, len(gd.Documents) + 1,
-			revises == documents.RevisionCancel, p.r.p.ic.Test})
+		pl.replace(p, gd, d, stamp)
 	}
-	gd.Post(content, p.documentID(), p.stamp())
+	p.post(gd, content)
 	return true
+}
+
+// touch notes what the decision is based on.
+func (u *ruling) touch(gd *dedup.Guard) {
+	words := fmt.Sprintf("%x %x %v", gd.Key, gd.Contents, gd.Imported)
+	for i, d := range gd.Documents {
+		if !gd.Stands(i) {
+			words += " " + d.String()
+		}
+	}
+	u.touched = append(u.touched, words)
 }
 
 // passHeld decides a held message that is posted after all.
 func (u *ruling) passHeld(pl *plan, p post, content [32]byte, gd *dedup.Guard) bool {
-	if d, ok := gd.Find(content); ok {
-		return u.absorb(p, d)
+	if i, ok := gd.Find(content); gd.Imported || len(gd.Documents) == 0 || ok && gd.InForce(i) {
+		p.absorb(gd, i)
+		return false
 	}
-	if gd.Imported || len(gd.Documents) == 0 {
-		return u.absorb(p, uuid.Nil)
-	}
-	if u.row.Choice == Replace {
-		pl.supersede = append(pl.supersede, supersession{gd.Partner, gd.Latest(), p.documentID(), documents.StampOfDecision, len(gd.Documents) + 1, false, p.r.p.ic.Test})
-		u.over[gd.Latest()] = true
-	} else {
+	old, stands := gd.Standing()
+	switch {
+	case u.row.Choice != Replace:
 		p.r.link(p.i, gd.Latest())
 		u.further++
+	case stands:
+		pl.replace(p, gd, old, documents.StampOfDecision)
+		u.over[old] = true
+	default:
+		pl.postAgain(p, gd)
 	}
-	gd.Post(content, p.documentID(), p.stamp())
+	p.post(gd, content)
 	return true
-}
-
-func (u *ruling) absorb(p post, document uuid.UUID) bool {
-	v := p.r.variant
-	v.Messages[p.i].Fate = dedup.Absorbed
-	p.r.key.Touch(v)
-	if document != uuid.Nil {
-		p.r.link(p.i, document)
-	}
-	return false
 }
 
 // inTheWay gives what keeps messages from being posted, in their order.

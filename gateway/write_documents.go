@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -13,9 +14,6 @@ import (
 // events.
 const documentsAtOnce = 500
 
-// bytesAtOnce bounds the messages of those, which may be large.
-const bytesAtOnce = 2 << 20
-
 // documentWriter queues the documents of a delivery, and sends them where they
 // become many.
 type documentWriter struct {
@@ -25,7 +23,6 @@ type documentWriter struct {
 	revisions map[uuid.UUID]revisionRow
 	rows      []documents.Row // of one partner
 	queued    int             // since the last were sent
-	bytes     int64           // of their messages
 }
 
 // writeDocuments writes the documents of every message to be posted: from
@@ -41,7 +38,7 @@ func (g *Gateway) writeDocuments(ctx context.Context, s *session, pl *plan) erro
 	}
 	for _, x := range pl.supersede {
 		if x.cancel {
-			documents.QueueCancel(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
+			documents.QueueCancel(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp, x.sent)
 		} else {
 			documents.QueueSupersede(s.batch, x.partner, []uuid.UUID{x.old}, x.new, x.stamp)
 		}
@@ -78,8 +75,7 @@ func (w *documentWriter) add(ctx context.Context, r *result, i int, d *documents
 	}
 	w.rows = append(w.rows, row)
 	w.g.tellCreated(w.pl, r, i)
-	w.bytes += r.p.ic.Messages[i].Length
-	if len(w.rows) == documentsAtOnce || w.bytes >= bytesAtOnce {
+	if len(w.rows) == documentsAtOnce {
 		return w.queue(ctx, r)
 	}
 	return nil
@@ -96,13 +92,13 @@ func (w *documentWriter) queue(ctx context.Context, r *result) error {
 	if err := w.s.queueDocuments(ctx, r.p.owner.ID, rows); err != nil {
 		return err
 	}
-	if w.queued < documentsAtOnce && w.bytes < bytesAtOnce {
+	if w.queued < documentsAtOnce {
 		return nil
 	}
 	if err := outbox.QueueEvents(w.s.batch, w.pl.created); err != nil {
 		return err
 	}
-	w.queued, w.bytes, w.pl.created = 0, 0, w.pl.created[:0]
+	w.queued, w.pl.created = 0, w.pl.created[:0]
 	return w.s.flush(ctx)
 }
 
@@ -159,7 +155,7 @@ type revisionRow struct {
 // revisions says how the documents of this delivery stand to earlier ones.
 func (pl *plan) revisions() map[uuid.UUID]revisionRow {
 	rows := map[uuid.UUID]revisionRow{}
-	for _, x := range pl.supersede {
+	for _, x := range slices.Concat(pl.again, pl.supersede) {
 		row := revisionRow{number: x.number, supersedes: &x.old}
 		if x.cancel {
 			row.cancelledBy = &x.new // a cancellation is no document that counts

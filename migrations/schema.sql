@@ -231,7 +231,8 @@ CREATE TABLE public.document (
     report text DEFAULT ''::text NOT NULL,
     reported_at timestamp with time zone,
     reported_by text DEFAULT ''::text NOT NULL,
-    report_note text DEFAULT ''::text NOT NULL
+    report_note text DEFAULT ''::text NOT NULL,
+    cancelled_stamp text COLLATE pg_catalog."C"
 );
 ALTER TABLE ONLY public.document ALTER COLUMN detail SET COMPRESSION lz4;
 ALTER TABLE ONLY public.document ALTER COLUMN segments SET COMPRESSION lz4;
