@@ -14,6 +14,9 @@ import (
 // events.
 const documentsAtOnce = 500
 
+// bytesAtOnce bounds the messages of those, which may be large.
+const bytesAtOnce = 2 << 20
+
 // documentWriter queues the documents of a delivery, and sends them where they
 // become many.
 type documentWriter struct {
@@ -23,6 +26,7 @@ type documentWriter struct {
 	revisions map[uuid.UUID]revisionRow
 	rows      []documents.Row // of one partner
 	queued    int             // since the last were sent
+	bytes     int64           // of their messages
 }
 
 // writeDocuments writes the documents of every message to be posted: from
@@ -75,7 +79,8 @@ func (w *documentWriter) add(ctx context.Context, r *result, i int, d *documents
 	}
 	w.rows = append(w.rows, row)
 	w.g.tellCreated(w.pl, r, i)
-	if len(w.rows) == documentsAtOnce {
+	w.bytes += r.p.ic.Messages[i].Length
+	if len(w.rows) == documentsAtOnce || w.bytes >= bytesAtOnce {
 		return w.queue(ctx, r)
 	}
 	return nil
@@ -92,13 +97,13 @@ func (w *documentWriter) queue(ctx context.Context, r *result) error {
 	if err := w.s.queueDocuments(ctx, r.p.owner.ID, rows); err != nil {
 		return err
 	}
-	if w.queued < documentsAtOnce {
+	if w.queued < documentsAtOnce && w.bytes < bytesAtOnce {
 		return nil
 	}
 	if err := outbox.QueueEvents(w.s.batch, w.pl.created); err != nil {
 		return err
 	}
-	w.queued, w.pl.created = 0, w.pl.created[:0]
+	w.queued, w.bytes, w.pl.created = 0, 0, w.pl.created[:0]
 	return w.s.flush(ctx)
 }
 
