@@ -21,6 +21,7 @@ type Job struct {
 	DueAt    time.Time     // next try; of one that is being done, the end of its lease
 	DueIn    time.Duration // until DueAt, by the database's clock; negative: it is due
 	Failures int           // runs that failed
+	Passing  int           // runs in a row that failed on what passes: no attempts
 	Lost     int           // leases that ran out: whoever had it has died
 	Failure  string        // the last one, in words
 	Since    time.Time
@@ -65,21 +66,22 @@ func QueueJobEnd(b *pgx.Batch, r Ref, sha [32]byte) {
 	b.Queue(`delete from job where partner_id = $1 and message_id = $2 and payload_sha256 = $3`, r.Partner, r.ID, sha[:])
 }
 
-// QueueJobFailed puts off a job, whose row is locked, after a run that failed.
-func QueueJobFailed(b *pgx.Batch, r Ref, sha [32]byte, after time.Duration, failure string) {
+// QueueJobFailed puts off a job, whose row is locked, after a run that failed and
+// was counted; passing is how many failed in a row on what should have passed.
+func QueueJobFailed(b *pgx.Batch, r Ref, sha [32]byte, after time.Duration, failure string, passing int) {
 	b.Queue(`
-		update job set due_at = now() + $4, lease_id = null, failures = failures + 1, failure = left($5, 1000)
-		where partner_id = $1 and message_id = $2 and payload_sha256 = $3`, r.Partner, r.ID, sha[:], after, failure)
+		update job set due_at = now() + $4, lease_id = null, failures = failures + 1, failure = left($5, 1000), passing = least($6::int, 32767)
+		where partner_id = $1 and message_id = $2 and payload_sha256 = $3`, r.Partner, r.ID, sha[:], after, failure, passing)
 }
 
 // jobColumns are those of job j that scanJob reads.
-const jobColumns = `j.partner_id, j.message_id, j.payload_sha256, j.lease_id, j.due_at, j.due_at - now(), j.failures, j.lost, j.failure, j.since`
+const jobColumns = `j.partner_id, j.message_id, j.payload_sha256, j.lease_id, j.due_at, j.due_at - now(), j.failures, j.passing, j.lost, j.failure, j.since`
 
 func scanJob(row pgx.CollectableRow) (*Job, error) {
 	var j Job
 	var sha []byte
 	var lease pgtype.UUID
-	err := row.Scan(&j.Partner, &j.ID, &sha, &lease, &j.DueAt, &j.DueIn, &j.Failures, &j.Lost, &j.Failure, &j.Since)
+	err := row.Scan(&j.Partner, &j.ID, &sha, &lease, &j.DueAt, &j.DueIn, &j.Failures, &j.Passing, &j.Lost, &j.Failure, &j.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +160,24 @@ func (s Jobs) Renew(ctx context.Context, j *Job, term time.Duration) (kept bool,
 	return kept, nil
 }
 
-// Return gives back a job that was not done, to be taken after a while. It is no
-// failed run. Where the lease is no longer j's nothing happens.
-func (s Jobs) Return(ctx context.Context, j *Job, after time.Duration) error {
+// PutOff gives back a job of which a run failed on what passes, to be taken after a
+// while. Where the lease is no longer j's nothing happens.
+func (s Jobs) PutOff(ctx context.Context, j *Job, after time.Duration, failure string) error {
 	_, err := s.Pool.Exec(ctx, `
-		update job set due_at = now() + $5, lease_id = null
-		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and lease_id = $4`, j.Partner, j.ID, j.SHA256[:], j.Lease, after)
+		update job set due_at = now() + $5, lease_id = null, passing = least(passing + 1, 32767), failure = left($6, 1000)
+		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and lease_id = $4`, j.Partner, j.ID, j.SHA256[:], j.Lease, after, failure)
+	if err != nil {
+		return fmt.Errorf("put off the job on %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// Return gives back a job that was not done, to be taken at once. It is no failed
+// run. Where the lease is no longer j's nothing happens.
+func (s Jobs) Return(ctx context.Context, j *Job) error {
+	_, err := s.Pool.Exec(ctx, `
+		update job set due_at = now(), lease_id = null
+		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and lease_id = $4`, j.Partner, j.ID, j.SHA256[:], j.Lease)
 	if err != nil {
 		return fmt.Errorf("give back the job on %s: %w", j.ID, err)
 	}
@@ -208,7 +222,7 @@ type Waiting struct {
 // Waiting counts the jobs there are, by partner.
 func (s Jobs) Waiting(ctx context.Context) ([]Waiting, error) {
 	rows, err := s.Pool.Query(ctx, `
-		select partner_id, count(*), count(*) filter (where failures > 0), now() - min(since)
+		select partner_id, count(*), count(*) filter (where failures > 0 or passing > 0), now() - min(since)
 		from job group by partner_id order by partner_id`)
 	if err != nil {
 		return nil, fmt.Errorf("count jobs: %w", err)

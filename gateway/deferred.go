@@ -58,6 +58,8 @@ type deferredJob struct {
 	key   *dedup.Key
 	v     *dedup.Variant
 	ended bool // nothing is pending any more
+
+	outlasted bool // the run is counted for failing too often in a row on what should pass
 }
 
 // String names the payload.
@@ -71,14 +73,18 @@ func (x *deferredJob) Renew(ctx context.Context, term time.Duration) (bool, erro
 }
 
 // Return gives the job back.
-func (x *deferredJob) Return(ctx context.Context) error { return x.jobs.Return(ctx, x.job, 0) }
+func (x *deferredJob) Return(ctx context.Context) error { return x.jobs.Return(ctx, x.job) }
 
 const (
 	// How long after a run that failed a job is tried again: doubled each time.
 	firstRetry = 5 * time.Second
 	lastRetry  = time.Hour
-	// How long after the database failed: no run counts.
-	passingRetry = 2 * time.Second
+	// How long after what passes, of which no run counts, doubled each time too.
+	firstPassing = 2 * time.Second
+	lastPassing  = 5 * time.Minute
+	// tooOftenPassing is how often in a row that may happen, in more than an hour,
+	// until it is asked whether it does pass.
+	tooOftenPassing = 20
 	// tooOftenLost is how many processes may die on a job before it is failed
 	// without being run: one of them may be its content's doing.
 	tooOftenLost = 20
@@ -86,7 +92,7 @@ const (
 
 // Do runs the handlers on what is pending. A run that fails is counted with the
 // messages and put off, and the last one leaves them dead. What is ours and
-// passing counts nothing.
+// passing counts nothing, unless it goes on while the database takes other work.
 func (x *deferredJob) Do(ctx context.Context) (err error) {
 	defer func() { x.in.close() }()
 	err = x.run(ctx)
@@ -95,7 +101,7 @@ func (x *deferredJob) Do(ctx context.Context) (err error) {
 		return err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case !passes(err):
+	case !passes(err) || x.lasts(ctx, err):
 		x.g.Log.Error("a deferred message could not be processed", "partner", x.job.Partner, "message_id", x.job.ID, "err", err)
 		failed := x.fail(ctx, err)
 		if failed == nil || errors.Is(failed, lease.ErrLost) {
@@ -103,9 +109,27 @@ func (x *deferredJob) Do(ctx context.Context) (err error) {
 		}
 		err = errors.Join(err, failed)
 	}
-	x.g.Log.Warn("a deferred message is tried again", "partner", x.job.Partner, "message_id", x.job.ID, "err", err)
-	return errors.Join(err, x.jobs.Return(ctx, x.job, lease.Backoff(1, passingRetry, passingRetry)))
+	x.g.Log.Warn("a deferred message is tried again", "partner", x.job.Partner, "message_id", x.job.ID, "in_a_row", x.job.Passing+1, "err", err)
+	return errors.Join(err, x.jobs.PutOff(ctx, x.job, lease.Backoff(x.job.Passing+1, firstPassing, lastPassing), oneLine(err)))
 }
+
+// lasts reports whether what should pass has failed too many runs of this job in a
+// row, and the database commits meanwhile: then it is the job's own. What others
+// cause for as long as they like is not.
+func (x *deferredJob) lasts(ctx context.Context, err error) bool {
+	if x.job.Passing+1 < tooOftenPassing || sqlState(err) == diskFull {
+		return false
+	}
+	for _, others := range []error{ErrBusy, errUnsettled, errUnknownCommit, errNotConfigured, ErrSpoolFull} {
+		if errors.Is(err, others) {
+			return false
+		}
+	}
+	x.outlasted = x.g.settled(ctx) == nil
+	return x.outlasted
+}
+
+const diskFull = "53100"
 
 // errNotConfigured: this process does not know the partner yet, or any more.
 var errNotConfigured = errors.New("the partner is not configured")

@@ -330,6 +330,82 @@ func TestDeferredFailures(t *testing.T) {
 	})
 }
 
+func TestWhatDoesNotPass(t *testing.T) {
+	text := interchange("REF1", message{number: "R-1"}, message{number: "R-2"})
+	// raising makes the database fail with a SQLSTATE on the documents whose numbers match.
+	raising := func(t *testing.T, state, numbers string) *rig {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.Attempts, p.Acceptance = 1, "message" })
+		r.exec(`create function raising() returns trigger language plpgsql as $$
+			begin
+				if new.number ~ '` + numbers + `' then raise exception 'as the test wants' using errcode = '` + state + `'; end if;
+				return new;
+			end $$`)
+		r.exec(`create trigger raising before insert on document for each row execute function raising()`)
+		return r
+	}
+	t.Run("what passes is put off longer each time, is told and counts no attempt", func(t *testing.T) {
+		r := raising(t, "53200", ".")
+		r.deferring()
+		r.must("", text, gateway.First, gateway.ToldDeferred, "I1b")
+		for n := 1; n <= 3; n++ {
+			r.work()
+			if got := r.count(`select passing from job where failures = 0 and failure like '%as the test wants%' and due_at > now()`); got != n {
+				t.Fatalf("%d runs noted, want %d", got, n)
+			}
+			r.soon()
+		}
+		r.isStates("REF1", "received", "pending", "pending")
+	})
+	t.Run("what goes on while the database commits is counted, and dead in the end", func(t *testing.T) {
+		r := raising(t, "53200", ".")
+		r.deferring()
+		r.policy(func(p *partners.Policy) { p.Attempts = 2 })
+		r.must("", text, gateway.First, gateway.ToldDeferred, "I1b")
+		r.exec(`update job set passing = 19`)
+		r.work()
+		if got := r.count(`select passing from job where failures = 1`); got != 20 {
+			t.Fatalf("%d runs in a row, want 20", got)
+		}
+		r.soon()
+		r.work()
+		r.isStates("REF1", "dead", "dead", "dead")
+		if len(r.dead()) != 1 || r.jobs() != 0 {
+			t.Errorf("%d dead letters, %d jobs", len(r.dead()), r.jobs())
+		}
+	})
+	t.Run("a full disk and a partner taken out are nobody's fault, for as long as they like", func(t *testing.T) {
+		r := raising(t, "53100", ".")
+		r.deferring()
+		r.must("", text, gateway.First, gateway.ToldDeferred, "I1b")
+		r.exec(`update job set passing = 200`)
+		r.work()
+		acme := r.by["acme"]
+		r.by["acme"] = nil
+		r.soon()
+		r.work()
+		r.by["acme"] = acme
+		if got := r.count(`select passing from job where failures = 0 and failure like '%not configured%'`); got != 202 {
+			t.Errorf("%d runs in a row, want 202", got)
+		}
+		r.isStates("REF1", "received", "pending", "pending")
+	})
+	for _, state := range []string{"0A000", "42804", "54000"} {
+		t.Run("a document that the database cannot store, "+state+", is dead, the others posted", func(t *testing.T) {
+			r := raising(t, state, "R-2")
+			r.must("", text, gateway.First, gateway.ToldDead, "I1b")
+			r.isStates("REF1", "partly", "posted", "dead")
+		})
+	}
+	t.Run("so is a whole interchange of such, deferred too", func(t *testing.T) {
+		r := raising(t, "54000", ".")
+		r.deferring()
+		r.must("", text, gateway.First, gateway.ToldDeferred, "I1b")
+		r.work()
+		r.isStates("REF1", "dead", "dead", "dead")
+	})
+}
+
 func TestLeaseOfDeferredWork(t *testing.T) {
 	ctx := context.Background()
 	text := interchange("REF1", message{number: "R-1"})

@@ -104,7 +104,7 @@ func (x *deferredJob) close(ctx context.Context, s *session, pl *plan, failure s
 	if x.ended {
 		dedup.QueueJobEnd(s.batch, x.job.Ref, x.job.SHA256)
 	} else {
-		dedup.QueueJobFailed(s.batch, x.job.Ref, x.job.SHA256, lease.Backoff(x.job.Failures+1, firstRetry, lastRetry), failure)
+		dedup.QueueJobFailed(s.batch, x.job.Ref, x.job.SHA256, lease.Backoff(x.job.Failures+1, firstRetry, lastRetry), failure, x.passing())
 	}
 	events := x.g.events(pl)
 	refused, dead := 0, 0
@@ -141,6 +141,14 @@ func (x *deferredJob) close(ctx context.Context, s *session, pl *plan, failure s
 	}
 	journal.QueueDeliveries(s.batch, []*journal.Delivery{d})
 	return nil
+}
+
+// passing is how many runs in a row have failed on what should pass, if this one did.
+func (x *deferredJob) passing() int {
+	if x.outlasted {
+		return x.job.Passing + 1
+	}
+	return 0
 }
 
 // test reports whether the interchange is one for tests, which cause no events.

@@ -64,6 +64,14 @@ func isPassing(err error) bool {
 // privileges and objects, operator intervention, system and internal errors.
 var oursByClass = []string{"08", "0A", "25", "26", "28", "3D", "3F", "42", "53", "54", "55", "58", "XX"}
 
+// isLasting: of those, what only changes when the program, the schema or the content
+// does: features, syntax and catalogue, limits of the program. Out of a document's
+// own statement it is ours and lasting (outcomes.md, Ours or theirs).
+func isLasting(err error) bool {
+	s := sqlState(err)
+	return len(s) == 5 && (s[:2] == "0A" || s[:2] == "42" || s[:2] == "54")
+}
+
 func lostConnection(err error) bool {
 	var connect *pgconn.ConnectError
 	return errors.Is(err, errConnection) || errors.Is(err, errNotDurable) || errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

@@ -55,6 +55,9 @@ func (g *Gateway) endsSoon(ctx context.Context, r dedup.Ref, left time.Duration)
 		if j.Failures > 0 {
 			when = fmt.Sprintf(" (%d runs have failed, the next is at %s: %s)", j.Failures, j.DueAt.UTC().Format("2006-01-02 15:04:05Z"), j.Failure)
 		}
+		if j.Passing > 0 {
+			when += fmt.Sprintf(" (what should pass has kept it %d times in a row, the next run is at %s: %s)", j.Passing, j.DueAt.UTC().Format("2006-01-02 15:04:05Z"), j.Failure)
+		}
 		soon = soon && (j.Lease != [16]byte{} || j.DueIn < left)
 	}
 	return soon, when, nil

@@ -351,7 +351,8 @@ CREATE TABLE public.effect (
     failure text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
-    ended_at timestamp with time zone
+    ended_at timestamp with time zone,
+    place text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE public.inbox (
@@ -392,7 +393,8 @@ CREATE TABLE public.job (
     failures smallint DEFAULT 0 NOT NULL,
     lost smallint DEFAULT 0 NOT NULL,
     failure text DEFAULT ''::text NOT NULL,
-    since timestamp with time zone DEFAULT now() NOT NULL
+    since timestamp with time zone DEFAULT now() NOT NULL,
+    passing smallint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.message_state (
@@ -687,6 +689,8 @@ CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, mess
 CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity, opened_at) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
 
 CREATE INDEX drift_alert_undecided ON public.drift_alert USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
+
+CREATE INDEX effect_done ON public.effect USING btree (event_month) WHERE (state = 3);
 
 CREATE INDEX effect_due ON public.effect USING btree (target, partner_id, due_at) WHERE (state = ANY (ARRAY[1, 2]));
 

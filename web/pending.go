@@ -14,11 +14,12 @@ type pendingWork struct {
 	NextTry  time.Time `json:"next_try"`
 	Running  bool      `json:"running"` // a worker has it; the next try is the end of its lease
 	Failures int       `json:"failures"`
+	Passing  int       `json:"passing"`           // runs in a row that failed on what passes
 	Failure  string    `json:"failure,omitempty"` // the last one
 }
 
 func pendingOf(j *dedup.Job) *pendingWork {
-	return &pendingWork{Since: j.Since.UTC(), NextTry: j.DueAt.UTC(), Running: j.Lease != uuid.Nil, Failures: j.Failures, Failure: j.Failure}
+	return &pendingWork{Since: j.Since.UTC(), NextTry: j.DueAt.UTC(), Running: j.Lease != uuid.Nil, Failures: j.Failures, Passing: j.Passing, Failure: j.Failure}
 }
 
 // addPending says of each payload under k what it waits for.

@@ -174,6 +174,7 @@ type message struct {
 			NextTry  time.Time `json:"next_try"`
 			Running  bool      `json:"running"`
 			Failures int       `json:"failures"`
+			Passing  int       `json:"passing"`
 			Failure  string    `json:"failure"`
 		} `json:"pending"`
 	} `json:"variants"`
@@ -229,7 +230,11 @@ func (m *message) table(a *app) error {
 			if p.Running {
 				next = "running, at most until " + next
 			}
-			rows = append(rows, []string{shorten(v.SHA256, 20), clock(p.Since), next, strconv.Itoa(p.Failures), p.Failure})
+			failed := strconv.Itoa(p.Failures)
+			if p.Passing > 0 {
+				failed += ", and " + strconv.Itoa(p.Passing) + " uncounted"
+			}
+			rows = append(rows, []string{shorten(v.SHA256, 20), clock(p.Since), next, failed, p.Failure})
 		}
 	}
 	if err := a.section("Pending", []string{"PAYLOAD SHA256", "SINCE", "NEXT TRY", "FAILED", "FAILURE"}, rows); err != nil {
