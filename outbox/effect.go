@@ -56,6 +56,7 @@ type Effect struct {
 	State    State      `json:"-"`
 	DueAt    time.Time  `json:"-"` // next try; of one that is being done, the end of its lease
 	Lease    uuid.UUID  `json:"-"`
+	Place    string     `json:"-"`        // of the target, where it was started; "" is nowhere yet
 	Attempts int        `json:"attempts"` // that failed
 	Failure  string     `json:"failure,omitempty"`
 	Created  time.Time  `json:"created_at"`
@@ -64,12 +65,12 @@ type Effect struct {
 }
 
 // effectColumns are those of effect e that scanEffect reads.
-const effectColumns = `e.partner_id, e.event_id, e.target, e.event_month, e.state, e.due_at, e.lease_id, e.attempts, e.failure, e.created_at, e.started_at, e.ended_at`
+const effectColumns = `e.partner_id, e.event_id, e.target, e.event_month, e.state, e.due_at, e.lease_id, e.place, e.attempts, e.failure, e.created_at, e.started_at, e.ended_at`
 
 func scanEffect(row pgx.CollectableRow, more ...any) (*Effect, error) {
 	var e Effect
 	var lease pgtype.UUID
-	err := row.Scan(append([]any{&e.Partner, &e.Event, &e.Target, &e.Month, &e.State, &e.DueAt, &lease, &e.Attempts, &e.Failure, &e.Created, &e.Started, &e.Ended}, more...)...)
+	err := row.Scan(append([]any{&e.Partner, &e.Event, &e.Target, &e.Month, &e.State, &e.DueAt, &lease, &e.Place, &e.Attempts, &e.Failure, &e.Created, &e.Started, &e.Ended}, more...)...)
 	e.Lease = lease.Bytes
 	return &e, err
 }
@@ -151,6 +152,18 @@ type Standing struct {
 	Oldest time.Duration // since the oldest was caused
 }
 
+// NotBegun gives since when, at most, the effects of a target have been due that
+// nobody has begun with; 0 if there is none.
+func (s Effects) NotBegun(ctx context.Context, target string) (since time.Duration, err error) {
+	err = s.Pool.QueryRow(ctx, `
+		select coalesce(max(now() - due_at), interval '0')
+		from effect where target = $1 and state = 1 and attempts = 0 and due_at <= now()`, target).Scan(&since)
+	if err != nil {
+		return 0, fmt.Errorf("look for effects that nobody begins with: %w", err)
+	}
+	return since, nil
+}
+
 // Open counts the effects that are not done.
 func (s Effects) Open(ctx context.Context) ([]Standing, error) {
 	rows, err := s.Pool.Query(ctx, `
@@ -193,6 +206,26 @@ func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was Stat
 		})
 		return err
 	})
+}
+
+// Forget deletes the effects that are done and whose event is purged, some thousand
+// at a time; those that wait for a person stay.
+func (s Effects) Forget(ctx context.Context) (n int64, err error) {
+	for {
+		tag, err := s.Pool.Exec(ctx, `
+			delete from effect e using (
+				select partner_id, event_id, target from effect
+				where state = 3 and event_month < date_trunc('month', now() at time zone 'utc')::date
+				order by event_month limit 5000
+				for update skip locked) as old
+			where e.partner_id = old.partner_id and e.event_id = old.event_id and e.target = old.target`)
+		if err != nil {
+			return n, fmt.Errorf("forget effects that are done: %w", err)
+		}
+		if n += tag.RowsAffected(); tag.RowsAffected() < 5000 {
+			return n, nil
+		}
+	}
 }
 
 // Caused is what is known of the event of an effect.

@@ -19,6 +19,9 @@ import (
 // Target is something outside the database that effects happen at.
 type Target struct {
 	Name string
+	// Place tells this target from others of its name that know nothing of what it
+	// did: of a folder its own id. "" where there is but one.
+	Place string
 	// Send makes the effect happen. nil: it has. An error that is ErrNotDone:
 	// certainly nothing happened. With any other nobody knows.
 	Send func(ctx context.Context, s *Step) error
@@ -114,10 +117,11 @@ func (r *Relay) take(ctx context.Context, partner string, term time.Duration) (l
 			where target = $1 and partner_id = $2 and state in (1, 2) and due_at <= now()
 			order by due_at limit 1
 			for update skip locked)
-		update effect as e set lease_id = $3, due_at = now() + $4, state = 2, started_at = coalesce(e.started_at, now())
+		update effect as e set lease_id = $3, due_at = now() + $4, state = 2, started_at = coalesce(e.started_at, now()),
+			place = case when due.state = 2 then e.place else $5 end -- what was started stays where it was
 		from due
 		where e.partner_id = $2 and e.event_id = due.event_id and e.target = $1
-		returning `+effectColumns+`, due.state`, r.Target.Name, partner, r.NewID(), term)
+		returning `+effectColumns+`, due.state`, r.Target.Name, partner, r.NewID(), term, r.Target.Place)
 	if err != nil {
 		return nil, fmt.Errorf("take an effect of %s: %w", partner, err)
 	}
@@ -191,6 +195,9 @@ func (p *passage) reconcile(ctx context.Context, s *Step) (again bool, err error
 	if p.relay.Target.Ask == nil {
 		return false, p.end(ctx, Unknown, errors.New("it was started, and the target cannot be asked what became of it"))
 	}
+	if p.effect.Place != p.relay.Target.Place {
+		return false, p.end(ctx, Unknown, fmt.Errorf("it was started at another %s than the one of this process, which does not know what became of it", p.effect.Target))
+	}
 	outcome, err := p.relay.Target.Ask(ctx, s)
 	switch {
 	case errors.Is(err, lease.ErrLost):
@@ -243,7 +250,8 @@ func (p *passage) failed(ctx context.Context, next, last State, why error) error
 	}
 	p.relay.Log.Warn("an effect failed", "effect", p, "attempts", n, "left", max(0, attempts-n), "err", why)
 	return p.write(ctx, `
-		update effect set state = $5, attempts = $6, due_at = now() + $7, failure = left($8, 1000), lease_id = null
+		update effect set state = $5::int2, attempts = $6, due_at = now() + $7, failure = left($8, 1000), lease_id = null,
+			place = case when $5::int2 = 2 then place else '' end
 		where partner_id = $1 and event_id = $2 and target = $3 and lease_id = $4`,
 		int16(next), n, lease.Backoff(n, first, most), firstLine(why))
 }

@@ -186,6 +186,58 @@ func TestRelay(t *testing.T) {
 			r.resolve(id, false, 0) // it waits for nobody any more
 		})
 	}
+	t.Run("another target of the same name does not take what it knows nothing of for not done", func(t *testing.T) {
+		r := newRig(t)
+		r.relay.Target.Place = "a"
+		id := r.cause("acme")
+		r.take() // and dies
+		r.soon()
+		r.relay.Target.Place = "b"
+		r.do(r.take())
+		r.stands(outbox.Unknown, 0, 0)
+		r.resolve(id, true, outbox.Unknown)
+		r.do(r.take())
+		r.stands(outbox.Done, 0, 1)
+	})
+	t.Run("what certainly was not done may be done elsewhere, and is that one's to know then", func(t *testing.T) {
+		r := newRig(t)
+		r.relay.Target.Place, r.ledger.fails = "a", fmt.Errorf("%w: full", outbox.ErrNotDone)
+		r.cause("acme")
+		r.do(r.take())
+		r.stands(outbox.Pending, 1, 0)
+		r.relay.Target.Place, r.ledger.fails = "b", nil
+		r.soon()
+		r.take() // and dies
+		r.soon()
+		r.do(r.take())
+		r.stands(outbox.Done, 1, 1)
+	})
+	t.Run("what is done is forgotten with its event's month, what waits is told and stays", func(t *testing.T) {
+		r := newRig(t)
+		effects := outbox.Effects{Pool: r.pool}
+		r.cause("acme")
+		if since, err := effects.NotBegun(t.Context(), "ledger"); since <= 0 || err != nil {
+			t.Errorf("waits for %v, %v", since, err)
+		}
+		r.do(r.take())
+		if since, err := effects.NotBegun(t.Context(), "ledger"); since != 0 || err != nil {
+			t.Errorf("waits for %v, %v", since, err)
+		}
+		if n, err := effects.Forget(t.Context()); n != 0 || err != nil {
+			t.Errorf("forgot %d whose event is kept, %v", n, err)
+		}
+		if _, err := r.pool.Exec(t.Context(), `update effect set event_month = '2020-01-01'`); err != nil {
+			t.Fatal(err)
+		}
+		stuck := r.cause("acme")
+		if _, err := r.pool.Exec(t.Context(), `update effect set event_month = '2020-01-01', state = 5 where event_id = $1`, stuck); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := effects.Forget(t.Context()); n != 1 || err != nil {
+			t.Errorf("forgot %d, %v, want the one that is done", n, err)
+		}
+		r.stands(outbox.Unknown, 0, 0)
+	})
 	t.Run("an operator says that it was done", func(t *testing.T) {
 		r := newRig(t)
 		r.ledger.mute = true

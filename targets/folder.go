@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/lease"
 	"github.com/edigw/edigw/outbox"
@@ -17,6 +20,10 @@ import (
 // moves it into the folder taken beside it, so that it is known to have been handed
 // over; what is deleted instead may come again after a crash.
 //
+// Each folder has an id of its own, in a hidden file, with which an effect is noted
+// when it is started: processes with a folder each of their own do not take another's
+// for empty.
+//
 // The file is linked into its place from one with a hidden name, which holds the
 // lease. Ask deletes those before it looks: a process that slept on its way then has
 // nothing left to link.
@@ -26,14 +33,57 @@ type Folder struct {
 	// as a failed attempt.
 	Content func(ctx context.Context, s *outbox.Step) ([]byte, error)
 	Hook    func(point string) // of fault tests; nil otherwise
+
+	id string
+}
+
+// identity is the file that holds the folder's id.
+const identity = ".edigw-folder"
+
+// Open makes the folder where it is not there, and gives it its id if it has none.
+func (f *Folder) Open() error {
+	if err := os.MkdirAll(f.Dir, 0o770); err != nil {
+		return err
+	}
+	name := filepath.Join(f.Dir, identity)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := f.identify(name); err != nil {
+			return err
+		}
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return err
+	}
+	id, err := uuid.Parse(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("%s does not hold the folder's id: %w", name, err)
+	}
+	f.id = id.String()
+	return nil
+}
+
+// identify writes a new id, unless another process has just done so.
+func (f *Folder) identify(name string) error {
+	id := uuid.New()
+	part := name + "." + id.String() + ".part"
+	if err := writeSynced(part, []byte(id.String()+"\n")); err != nil {
+		return errors.Join(err, removed(part))
+	}
+	err := os.Link(part, name)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	return errors.Join(err, removed(part), syncFolder(f.Dir))
 }
 
 // FolderName is the target's name, as hand_over names it.
 const FolderName = "folder"
 
-// Target makes the target.
+// Target makes the target of a folder that was opened.
 func (f *Folder) Target() outbox.Target {
-	return outbox.Target{Name: FolderName, Send: f.send, Ask: f.ask}
+	return outbox.Target{Name: FolderName, Place: f.id, Send: f.send, Ask: f.ask}
 }
 
 const taken = "taken"
@@ -44,10 +94,8 @@ func (f *Folder) final(s *outbox.Step) string {
 	return filepath.Join(f.dir(s), s.Event.String()+".json")
 }
 
-// hidden is the pattern of files that are on their way.
-func (f *Folder) hidden(s *outbox.Step, by string) string {
-	return filepath.Join(f.dir(s), "."+s.Event.String()+"."+by+".part")
-}
+// hidden is what the names of files begin with that are on their way.
+func hidden(s *outbox.Step) string { return "." + s.Event.String() + "." }
 
 // send puts the file into its place. Before it is linked nothing has happened.
 func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
@@ -65,7 +113,7 @@ func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
 	}
-	part := f.hidden(s, s.Lease.String())
+	part := filepath.Join(f.dir(s), hidden(s)+s.Lease.String()+".part")
 	if err := writeSynced(part, body); err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrNotDone, errors.Join(err, removed(part)))
 	}
@@ -88,13 +136,15 @@ func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
 // ask tells whether the file is there or was taken, once nobody can put it there
 // any more but the one who asks.
 func (f *Folder) ask(_ context.Context, s *outbox.Step) (outbox.Outcome, error) {
-	parts, err := filepath.Glob(f.hidden(s, "*"))
-	if err != nil {
+	entries, err := os.ReadDir(f.dir(s))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return outbox.CannotKnow, err
 	}
-	for _, part := range parts {
-		if err := removed(part); err != nil {
-			return outbox.CannotKnow, err
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), hidden(s)) {
+			if err := removed(filepath.Join(f.dir(s), e.Name())); err != nil {
+				return outbox.CannotKnow, err
+			}
 		}
 	}
 	there, err := f.there(s)

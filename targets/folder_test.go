@@ -41,6 +41,44 @@ func files(t *testing.T, dir string) []string {
 	return list
 }
 
+func TestFoldersAreToldApart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "for [the] ERP")
+	place := func(dir string) string {
+		f := &Folder{Dir: dir}
+		if err := f.Open(); err != nil {
+			t.Fatal(err)
+		}
+		return f.Target().Place
+	}
+	first, again, other := place(dir), place(dir), place(t.TempDir())
+	if first == "" || first != again || first == other {
+		t.Errorf("opened twice %q and %q, another %q", first, again, other)
+	}
+	if diff := cmp.Diff([]string{identity}, files(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if err := os.WriteFile(filepath.Join(dir, identity), []byte("no id\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Folder{Dir: dir}).Open(); err == nil {
+		t.Error("a folder with a broken id was opened")
+	}
+	t.Run("what is on its way is found in a folder of any name", func(t *testing.T) {
+		f := &Folder{Dir: dir}
+		s := step(uuid.New(), nil)
+		part := filepath.Join(dir, "acme", hidden(s)+"x.part")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(part), 0o700), os.WriteFile(part, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.ask(t.Context(), s); got != outbox.NotDone || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+		if _, err := os.Stat(part); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", part, err)
+		}
+	})
+}
+
 func TestFolder(t *testing.T) {
 	event := uuid.MustParse("019ad0e2-7c00-7000-8000-000000000001")
 	final := "acme/" + event.String() + ".json"

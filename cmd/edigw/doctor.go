@@ -17,6 +17,8 @@ import (
 	"github.com/edigw/edigw/embeddedpg"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/migrations"
+	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/targets"
 )
 
 type doctorCommand struct {
@@ -231,6 +233,7 @@ func (d *doctor) inside(db *database) {
 	default:
 		d.well("schema", "version %d", have)
 	}
+	d.handOver(ctx, db.pool)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)
 	switch {
 	case err != nil:
@@ -241,6 +244,22 @@ func (d *doctor) inside(db *database) {
 		d.well("partitions", "of the coming %d months are made", journal.Ahead)
 	}
 }
+
+// handOver looks for documents that nobody hands over: no process may have the folder.
+func (d *doctor) handOver(ctx context.Context, pool *pgxpool.Pool) {
+	since, err := outbox.Effects{Pool: pool}.NotBegun(ctx, targets.FolderName)
+	switch {
+	case err != nil:
+		d.ill("hand-over", "try again", "%v", err)
+	case since > handOverSoon:
+		d.ill("hand-over", "start a gateway with --hand-over-dir", "documents have waited for %s, and no process hands them over", since.Round(time.Second))
+	default:
+		d.well("hand-over", "no document waits")
+	}
+}
+
+// handOverSoon is how long a document waits where a process hands documents over.
+const handOverSoon = time.Minute
 
 // tolerance is how far two clocks may differ before times of the log mislead.
 const tolerance = 30 * time.Second

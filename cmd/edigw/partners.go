@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/targets"
 )
 
 type partnersCommand struct {
@@ -76,6 +77,9 @@ func (c *partnersApply) Run(a *app) error {
 	}
 	if len(answer.Changes) == 0 {
 		a.progress("nothing changed: it is all so already")
+	}
+	if slices.ContainsFunc(specs, func(s partners.Spec) bool { return s.Partner != nil && s.Partner.HandOver == targets.FolderName }) {
+		a.progress("hand_over: folder needs a gateway that runs with --hand-over-dir; `edigw doctor` says when documents wait for one")
 	}
 	return nil
 }

@@ -142,6 +142,9 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err := s.prepareWork(c.workFlags, g); err != nil {
 		return nil, err
 	}
+	if waiting := handingOver(directory.Partners()); c.HandOverDir == "" && len(waiting) > 0 {
+		log.Warn("this process hands no documents over: another has to, with --hand-over-dir", "partners", waiting)
+	}
 	go clock.Run(background, pool)
 	go directory.Watch(background)
 	go makePartitions(background, db, log)
@@ -185,7 +188,8 @@ func checks(db *database) []web.Check {
 }
 
 // makePartitions makes those of the coming months, daily: one that is missing
-// does not stop receipt, but its rows have to be moved later.
+// does not stop receipt, but its rows have to be moved later. Effects that are done
+// go with the month of their event.
 func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 	t := time.NewTicker(24 * time.Hour)
 	defer t.Stop()
@@ -196,6 +200,9 @@ func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 		case <-t.C:
 			if err := journal.EnsurePartitions(ctx, db.pool, monthly...); err != nil && ctx.Err() == nil {
 				log.Error("partitions of the coming months were not made", "err", err)
+			}
+			if _, err := (outbox.Effects{Pool: db.pool}).Forget(ctx); err != nil && ctx.Err() == nil {
+				log.Error("effects that are done were not forgotten", "err", err)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +16,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/lease"
 	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/targets"
 )
 
@@ -43,18 +43,28 @@ func (s *started) prepareWork(c workFlags, g *gateway.Gateway) error {
 	if c.HandOverDir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(c.HandOverDir, 0o770); err != nil {
-		return fmt.Errorf("the folder for documents that are handed over: %w", err)
-	}
 	reached := func(point string) {
 		if g.Hook != nil {
 			g.Hook(point)
 		}
 	}
 	folder := &targets.Folder{Dir: c.HandOverDir, Content: handedOver(documents.Store{Pool: s.database.pool}), Hook: reached}
+	if err := folder.Open(); err != nil {
+		return fmt.Errorf("the folder for documents that are handed over: %w", err)
+	}
 	relay := &outbox.Relay{Pool: s.database.pool, Target: folder.Target(), NewID: g.NewID, Log: s.log, Hook: reached}
 	s.workers = append(s.workers, &lease.Workers{Source: relay.Source(), Count: 1, Term: c.WorkLease, Log: s.log})
 	return nil
+}
+
+// handingOver names the partners whose documents are handed over to a folder.
+func handingOver(list []*partners.Partner) (ids []string) {
+	for _, p := range list {
+		if p.Policy.HandOver == targets.FolderName {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 // document is a document as it is handed over.
