@@ -41,17 +41,24 @@ func (g *Gateway) compare(ctx context.Context, in *intake, p *part, k *dedup.Key
 		c.tooLarge(p, original)
 		return nil
 	}
+	g.reached("original known")
 	leave, err := g.turn(ctx, in, lookUp)
 	if err != nil {
+		p.compared = nil
 		return err
 	}
 	before, err := journal.ReadPayload(ctx, g.Pool, k.Partner, original.Payload.ID, original.Payload.Month, original.Offset, original.Length)
 	leave()
-	if errors.Is(err, journal.ErrPurged) {
+	switch {
+	case errors.Is(err, journal.ErrPurged) && original.Payload.Month.Equal(journal.Held) && !p.moved:
+		// It was released since the key was read: another look says where to.
+		p.compared, p.moved = nil, true
+		return errStartAgain
+	case errors.Is(err, journal.ErrPurged):
 		c.class, c.severity = compare.OriginalPurged, compare.Medium
 		return nil
-	}
-	if err != nil {
+	case err != nil:
+		p.compared = nil
 		return err
 	}
 	p.compared, err = g.difference(before, original.SHA256, p)

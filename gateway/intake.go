@@ -70,6 +70,7 @@ type part struct {
 	arrival  Arrival
 	number   string // control reference of our acknowledgement
 	compared *comparison
+	moved    bool // the original was not where its key said, once
 }
 
 // judgement is what prepare found of one message. It is kept small: an

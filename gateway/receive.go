@@ -48,7 +48,9 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		if r, err := g.find(ctx, in); r != nil || err != nil {
 			return r, err
 		}
-		if err := g.prepare(ctx, in); err != nil {
+		if err := g.prepare(ctx, in); errors.Is(err, errStartAgain) {
+			continue
+		} else if err != nil {
 			return nil, g.wrote(err)
 		}
 		r, err := g.commitSoon(ctx, in)

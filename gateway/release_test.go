@@ -64,6 +64,28 @@ func TestPayloadsAreReleased(t *testing.T) {
 			}
 		})
 	}
+	t.Run("between the look-up of a changed copy and its comparison: the drift still says what it changes", func(t *testing.T) {
+		r := newRig(t)
+		r.fail = func(string) bool { return true }
+		r.must("", one, gateway.First, gateway.ToldDead, "I1b")
+		check(t, r, "dead", payloads{Held: 1})
+		reached := 0
+		r.Hook = func(at string) {
+			if at != "original known" {
+				return
+			}
+			r.Hook, r.fail = nil, nil
+			reached++
+			if _, err := r.Replay(ctx, r.dead()[0], anna, false); err != nil {
+				t.Error(err)
+			}
+		}
+		r.must("", changed, gateway.Drift, gateway.ToldDrift, "I13")
+		check(t, r, "drifted", payloads{Held: 1, Released: 1})
+		if n := r.count(`select count(*) from drift_alert where class = 'business' and severity = 'critical'`); n != 1 || reached != 1 {
+			t.Errorf("%d alerts of a change of business, want 1", n)
+		}
+	})
 	t.Run("not while another payload of the key waits", func(t *testing.T) {
 		r := newRig(t)
 		r.policy(alone)
