@@ -7,10 +7,6 @@ alter table job add column passing smallint not null default 0;
 -- became of it. '' is nowhere yet, or a program before this.
 alter table effect add column place text not null default '';
 
--- What is done is deleted when its event's month is purged, by month.
-create index effect_done on effect (event_month) where state = 3;
-
 -- +goose Down
-drop index effect_done;
 alter table effect drop column place;
 alter table job drop column passing;
