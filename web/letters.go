@@ -137,7 +137,7 @@ func (c *call) discardDeadLetters() error {
 }
 
 // eachLetter does one after the other, each in its own transaction; one that is
-// refused does not keep the others.
+// refused, or fails, does not keep the others, nor what came of them from being told.
 func (c *call) eachLetter(do func(gateway.Letter, *letters) (*gateway.Replayed, error)) error {
 	var asked letters
 	if err := c.decode(&asked); err != nil {
@@ -146,13 +146,16 @@ func (c *call) eachLetter(do func(gateway.Letter, *letters) (*gateway.Replayed, 
 	if n := len(asked.Letters); n == 0 || n > maxLetters {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: fmt.Sprintf("name 1 to %d letters, as /deadletters and /messages/refused list them", maxLetters)}
 	}
-	out := page[replayResult]{Items: []replayResult{}}
-	for _, x := range asked.Letters {
-		l := gateway.Letter{Partner: x.Partner, MessageID: x.MessageID}
-		var err error
-		if l.Digest, err = digestOf(x.SHA256); err != nil {
+	list := make([]gateway.Letter, len(asked.Letters))
+	for i, x := range asked.Letters { // each of them before the first is done
+		digest, err := digestOf(x.SHA256)
+		if err != nil {
 			return err
 		}
+		list[i] = gateway.Letter{Partner: x.Partner, MessageID: x.MessageID, Digest: digest}
+	}
+	out := page[replayResult]{Items: []replayResult{}}
+	for _, l := range list {
 		did, err := do(l, &asked)
 		var no *gateway.Refusal
 		switch {
@@ -160,8 +163,9 @@ func (c *call) eachLetter(do func(gateway.Letter, *letters) (*gateway.Replayed, 
 			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, string(no.Code), no.Why}})
 		case errors.Is(err, gateway.ErrBusy):
 			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, "busy", []string{"the key is being worked on; try again"}}})
-		case err != nil:
-			return err
+		case err != nil: // of this letter: the ones before it are done, and must be told
+			c.api.Log.ErrorContext(c.ctx(), "a letter failed", "partner", l.Partner, "message_id", l.MessageID, "err", err)
+			out.Items = append(out.Items, replayResult{Refused: &letterRefusal{l.Partner, l.MessageID, "failed", []string{"it failed on our side, the log says why; look at the message before it is tried again"}}})
 		default:
 			out.Items = append(out.Items, replayResult{Replayed: did})
 		}
