@@ -32,7 +32,9 @@ var ErrCrowded = errors.New("more of this partner's deliveries are on their way 
 // So are the processors: as many deliveries are split and prepared at a time as
 // keep them busy, whoever's they are, and the others wait for their partner's turn
 // here, not in Go's scheduler, to which 256 deliveries of one partner are more than
-// eight of another. Large ones take long and are left to it.
+// eight of another. Large ones take long and have places of their own, of which the
+// last is never one partner's that has the others. Who waits for the database, or for
+// memory (rooms), has no processor.
 type admission struct {
 	mu    sync.Mutex
 	slots int // connections for deliveries that go alone; 0: not counted yet
@@ -48,6 +50,7 @@ const (
 	lookUp use = iota
 	transaction
 	work // of a processor
+	bulk // of a processor, by a large delivery
 	uses
 )
 
@@ -118,8 +121,12 @@ func (g *Gateway) Admit(p *partners.Partner) (leave func(), ok bool) {
 
 // may reports whether a partner may have one more place. a.mu is held.
 func (a *admission) may(here *presence, to use) bool {
-	if to == work {
-		return a.used[work] < 2*runtime.GOMAXPROCS(0) // some of it waits, for a block of numbers or a page of memory
+	switch to {
+	case work:
+		return a.used[work] < 2*runtime.GOMAXPROCS(0) // some of it waits, for a page of memory or of the spool
+	case bulk:
+		most := max(2, runtime.GOMAXPROCS(0))
+		return a.used[bulk] < most && here.held[bulk] < most-1
 	}
 	if to == transaction && (a.used[to] >= a.slots-1 || here.held[to] >= here.most-1) {
 		return false
@@ -137,23 +144,33 @@ func (g *Gateway) turn(ctx context.Context, in *intake, to use) (leave func(), e
 	return g.place(ctx, in.Partner, to, in.mayWait)
 }
 
-// workTurn waits until a delivery may use a processor. It is bounded by the number
-// of deliveries that are taken in (Admit) and by ctx.
-func (g *Gateway) workTurn(ctx context.Context, d *Delivery) (leave func(), err error) {
-	if d.Payload == nil || d.Payload.Size() > groupPayload {
-		return func() {}, nil
+// atWork does what takes a processor and nothing else, in the partner's turn for
+// one; what is large has places of its own, since it takes long. An operator's act
+// waits for nobody's turn. It is bounded by the number of deliveries that are taken
+// in (Admit) and by ctx.
+func (g *Gateway) atWork(ctx context.Context, d *Delivery, inTurn bool, do func() error) error {
+	if !inTurn || d.Payload == nil {
+		return do()
 	}
-	return g.place(ctx, d.Partner, work, nil)
+	to := work
+	if d.Payload.Size() > groupPayload {
+		to = bulk
+	}
+	leave, err := g.place(ctx, d.Partner, to, nil)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return do()
 }
 
 // splitInTurn is split in the partner's turn.
-func (g *Gateway) splitInTurn(ctx context.Context, d *Delivery) (*intake, error) {
-	leave, err := g.workTurn(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	return g.split(d)
+func (g *Gateway) splitInTurn(ctx context.Context, d *Delivery) (in *intake, err error) {
+	err = g.atWork(ctx, d, true, func() error {
+		in, err = g.split(d)
+		return err
+	})
+	return in, err
 }
 
 // place waits until p may have one more place, and gives what gives it back.
@@ -263,19 +280,20 @@ func (g *Gateway) find(ctx context.Context, in *intake) (*Receipt, error) {
 var (
 	partnerConnections = prometheus.NewDesc("edigw_partner_connections", "Connections to the database that the partner's deliveries hold now.", []string{"partner"}, nil)
 	partnerDeliveries  = prometheus.NewDesc("edigw_partner_deliveries", "Deliveries of the partner in this process now.", []string{"partner"}, nil)
-	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, for their turn, or to be committed with others.", []string{"partner", "for"}, nil)
+	partnerMemory      = prometheus.NewDesc("edigw_partner_memory_bytes", "Memory that the partner's deliveries fill with their documents and comparisons now, about.", []string{"partner"}, nil)
+	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, for their turn, for memory, or to be committed with others.", []string{"partner", "for"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partnerConnections, partnerDeliveries, partnerWaiting} {
+	for _, d := range []*prometheus.Desc{partnerConnections, partnerDeliveries, partnerMemory, partnerWaiting} {
 		to <- d
 	}
 }
 
 // Collect implements prometheus.Collector: what each partner has in this process.
 func (g *Gateway) Collect(to chan<- prometheus.Metric) {
-	a, commit := &g.admission, g.committers.queued()
+	a, commit, rooms := &g.admission, g.committers.queued(), g.rooms.taken()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	gauge := func(d *prometheus.Desc, n int, labels ...string) {
@@ -285,7 +303,9 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		gauge(partnerConnections, here.held[lookUp]+here.held[transaction], partner)
 		gauge(partnerDeliveries, here.deliveries, partner)
 		gauge(partnerWaiting, here.copies, partner, "copy")
-		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[work], partner, "turn")
+		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[work]+here.waiting[bulk], partner, "turn")
 		gauge(partnerWaiting, commit[partner], partner, "commit")
+		gauge(partnerWaiting, rooms[partner].waiting, partner, "memory")
+		gauge(partnerMemory, int(rooms[partner].bytes), partner)
 	}
 }

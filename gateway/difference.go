@@ -28,11 +28,8 @@ const compareLimit = 8 << 20
 // compare says what the part would change, where the table may call it a drift:
 // its digest is unknown under a known key.
 func (g *Gateway) compare(ctx context.Context, in *intake, p *part, k *dedup.Key) error {
-	if k == nil || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest {
-		return nil
-	}
-	original := k.Current()
-	if p.compared != nil && p.compared.with == original.SHA256 {
+	original := p.differsFrom(k)
+	if original == nil {
 		return nil
 	}
 	c := &comparison{with: original.SHA256}
@@ -61,8 +58,20 @@ func (g *Gateway) compare(ctx context.Context, in *intake, p *part, k *dedup.Key
 		p.compared = nil
 		return err
 	}
-	p.compared, err = g.difference(before, original.SHA256, p)
-	return err
+	return g.atWork(ctx, in.Delivery, in.mayWait != nil, func() error {
+		p.compared, err = g.difference(before, original.SHA256, p)
+		return err
+	})
+}
+
+// differsFrom gives the variant that the part is still to be compared with; nil where
+// its digest is known, or nothing is known of the original's.
+func (p *part) differsFrom(k *dedup.Key) *dedup.Variant {
+	if k == nil || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest ||
+		p.compared != nil && p.compared.with == k.Current().SHA256 {
+		return nil
+	}
+	return k.Current()
 }
 
 // tooLarge judges by the digests alone.
@@ -147,11 +156,8 @@ func (g *Gateway) decideDrift(pl *plan, r *result) error {
 // compareWithin compares p with an interchange of the same delivery that became
 // the key's current one just now.
 func (g *Gateway) compareWithin(in *intake, p *part, k *dedup.Key) error {
-	if k == nil || !p.prepared || k.Find(p.ic.PayloadSHA256) != nil || k.Current() == nil || k.Current().NoDigest {
-		return nil
-	}
-	original := k.Current()
-	if p.compared != nil && p.compared.with == original.SHA256 {
+	original := p.differsFrom(k)
+	if original == nil || !p.prepared {
 		return nil
 	}
 	for _, q := range in.parts {

@@ -79,6 +79,10 @@ type Gateway struct {
 	// Retained is the size up to which a delivery's documents are kept in memory
 	// between prepare and write; larger ones are read a second time. 0 is 4 MiB.
 	Retained int64
+	// Memory bounds the bytes that deliveries fill with documents and comparisons at
+	// a time, about. 0 is half of what Go's heap is held to (GOMEMLIMIT), or 96 MiB
+	// where it is not.
+	Memory int64
 	// Recent bounds the bytes of answers to what was accepted lately that are kept
 	// in memory, for its repeats. 0 keeps none.
 	Recent int64
@@ -104,6 +108,7 @@ type Gateway struct {
 	Rules int32 // 0 is RulesVersion
 
 	admission  admission
+	rooms      rooms
 	flight     flight
 	recent     recent
 	lookers    lookers

@@ -34,6 +34,7 @@ type intake struct {
 	written        []*journal.Acknowledgement
 
 	mayWait *time.Duration // for others in this process: what is left; nil: an operator's act, which takes no turn
+	room    *room          // of memory; nil: it took none
 
 	keys   map[dedup.Ref]*dedup.Key // as read: without a lock at look-up, under it when deciding
 	alerts map[dedup.Ref][]*dedup.Alert

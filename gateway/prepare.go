@@ -17,46 +17,53 @@ import (
 
 // prepare does all the CPU work that the expected verdicts need, with no
 // connection held: parse, validate, map, compare with what a drift differs from,
-// and lease the numbers of the acknowledgements.
+// and before it lease the numbers of the acknowledgements. A processor is held for
+// this work alone, and for nothing that waits.
 func (g *Gateway) prepare(ctx context.Context, in *intake) error {
-	if in.mayWait != nil { // else an operator waits for it
-		leave, err := g.workTurn(ctx, in.Delivery)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
 	if err := g.readMessages(ctx, in); err != nil {
 		return err
 	}
+	parts := in.toPrepare()
+	for _, p := range parts {
+		if p.number != "" {
+			continue
+		}
+		n, err := g.Numbers.Next(ctx, p.owner.ID, "interchange")
+		if err != nil {
+			return err
+		}
+		p.number = strconv.FormatInt(n, 10)
+	}
+	if err := g.enterRoom(ctx, in, parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if !p.prepared {
+			if err := g.atWork(ctx, in.Delivery, in.mayWait != nil, func() error { return g.judge(in, p) }); err != nil {
+				return err
+			}
+		}
+		if err := g.compare(ctx, in, p, in.keys[p.key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toPrepare gives the parts whose expected verdicts need them prepared.
+func (in *intake) toPrepare() (parts []*part) {
 	before := map[dedup.Ref]bool{}
 	for _, p := range in.parts {
 		if p.key.ID == "" || p.fault != nil {
 			continue
 		}
-		k := in.keys[p.key]
 		after := before[p.key] // an interchange before it in this payload may change what it is
 		before[p.key] = true
-		if !after && !needsPreparing(p, k) {
-			continue
-		}
-		if !p.prepared {
-			if err := g.judge(in, p); err != nil {
-				return err
-			}
-		}
-		if err := g.compare(ctx, in, p, k); err != nil {
-			return err
-		}
-		if p.number == "" {
-			n, err := g.Numbers.Next(ctx, p.owner.ID, "interchange")
-			if err != nil {
-				return err
-			}
-			p.number = strconv.FormatInt(n, 10)
+		if after || needsPreparing(p, in.keys[p.key]) {
+			parts = append(parts, p)
 		}
 	}
-	return nil
+	return parts
 }
 
 func needsPreparing(p *part, k *dedup.Key) bool {

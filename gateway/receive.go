@@ -33,6 +33,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		return nil, err
 	}
 	defer in.close()
+	defer g.leaveRoom(in)
 	wait := g.wait()
 	in.mayWait = &wait
 	leave, ok := g.takeOff(in)

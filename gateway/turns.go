@@ -57,6 +57,16 @@ func (q *turns[T]) next(may func(partner string) bool) (x T, ok bool) {
 	return x, false
 }
 
+// first gives who is next in a partner's line, which must not be empty.
+func (q *turns[T]) first(partner string) (x T) {
+	for _, l := range q.lines {
+		if l.partner == partner {
+			return l.waiting[0]
+		}
+	}
+	return x
+}
+
 // remove takes x out; false if it is no longer there.
 func (q *turns[T]) remove(partner string, x T) bool {
 	for i, l := range q.lines {

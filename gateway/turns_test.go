@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -160,6 +162,31 @@ func TestShares(t *testing.T) {
 			if here := g.admission.of("acme"); here.held != [uses]int{} || here.waiting != [uses]int{} || g.admission.used[lookUp] != 0 || g.admission.used[transaction] != 1 {
 				t.Errorf("%s: in the end it has %+v of %v", name, here, g.admission.used)
 			}
+		}
+	})
+	t.Run("of the places for large deliveries one is left for another partner", func(t *testing.T) {
+		g, acme, ctx := &Gateway{admission: admission{slots: slotsOf(20)}}, &partners.Partner{ID: "acme"}, t.Context()
+		most := max(2, runtime.GOMAXPROCS(0))
+		var leave func()
+		for range most - 1 {
+			l, err := g.place(ctx, acme, bulk, new(time.Duration))
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave = l
+		}
+		if _, err := g.place(ctx, acme, bulk, new(time.Duration)); !errors.Is(err, ErrCrowded) {
+			t.Errorf("it has all of them: %v", err)
+		}
+		if _, err := g.place(ctx, &partners.Partner{ID: "bolt"}, bulk, new(time.Duration)); err != nil {
+			t.Errorf("another partner: %v", err)
+		}
+		if _, err := g.place(ctx, acme, work, new(time.Duration)); err != nil {
+			t.Errorf("a small one of its own: %v", err)
+		}
+		leave()
+		if _, err := g.place(ctx, acme, bulk, new(time.Duration)); err != nil {
+			t.Errorf("one has left, and none is let in: %v", err)
 		}
 	})
 	t.Run("a partner has its share of deliveries, and gets back what ended", func(t *testing.T) {
