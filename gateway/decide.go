@@ -239,6 +239,9 @@ func (r *result) settle() {
 	for i := range r.p.judged {
 		found[i] = r.p.judged[i].fate
 	}
+	for _, i := range r.referenceTaken() {
+		found[i] = dedup.RefusedMsg
+	}
 	r.before = fates(v)
 	Settle(&r.p.arrival, k, v, found, r.row.Effect == Redo)
 	v.State = dedup.StateOf(v.Messages, dedup.Rejected)
@@ -249,6 +252,39 @@ func (r *result) settle() {
 		}
 	}
 }
+
+// referenceTaken gives the sound messages whose reference belongs to another of the
+// interchange that had its effect before: in one epoch a reference has one content.
+func (r *result) referenceTaken() []int {
+	p, v := r.p, r.variant
+	for _, i := range p.taken { // as it was decided before the keys were locked
+		p.errs[i] = slices.DeleteFunc(p.errs[i], func(e *edi.Error) bool { return e.Code == referenceTaken })
+	}
+	p.taken = p.taken[:0]
+	if p.owner.Policy.MessageReference == "unreliable" || len(r.key.Variants) < 2 {
+		return nil
+	}
+	done := had(r.key, v)
+	whose := map[string]int{}
+	for i := range v.Messages {
+		if done[v.Messages[i].SHA256] {
+			whose[p.ic.MessageReference(i)] = i
+		}
+	}
+	for i := range v.Messages {
+		first, taken := whose[p.ic.MessageReference(i)]
+		if !taken || done[v.Messages[i].SHA256] || p.judged[i].fate != dedup.Posted && p.judged[i].fate != dedup.DeadMsg {
+			continue
+		}
+		p.taken = append(p.taken, i)
+		p.remember(i, append(p.errs[i], &edi.Error{Code: referenceTaken, Standard: "26", Severity: edi.SeverityError,
+			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1},
+			Text:     fmt.Sprintf("The message reference belongs to message %d of the interchange, which was processed before.", first+1)}))
+	}
+	return p.taken
+}
+
+const referenceTaken = "message-reference-taken"
 
 func fates(v *dedup.Variant) []dedup.Fate {
 	f := make([]dedup.Fate, len(v.Messages))

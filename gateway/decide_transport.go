@@ -165,6 +165,8 @@ func (pl *plan) rule(r *result) string {
 // it comes again.
 func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 	in := pl.in
+	var open []foundCopy
+	again := false
 	for _, c := range in.copies {
 		if in.decided != nil && c.Alert == in.decided.ID {
 			continue
@@ -172,13 +174,18 @@ func (pl *plan) closeTransportDrifts() (closed []dedup.Copy, err error) {
 		if c.Kind != dedup.KindTransport || c.State != "open" && c.State != "in_review" && c.State != "awaiting_approval" {
 			continue
 		}
+		open = append(open, c)
 		ref := dedup.Ref{Partner: in.Partner.ID, ID: c.MessageID}
-		t := in.keys[ref]
-		if t == nil || t.Partly() {
-			in.wholly = true
+		if t := in.keys[ref]; t == nil || t.Partly() { // all of them at once: it may start again so often only
+			in.wholly, again = true, true
 			in.alsoLock = dedup.SortRefs(append(in.alsoLock, ref))
-			return nil, errStartAgain
 		}
+	}
+	if again {
+		return nil, errStartAgain
+	}
+	for _, c := range open {
+		t := in.keys[dedup.Ref{Partner: in.Partner.ID, ID: c.MessageID}]
 		found, left := false, false
 		for _, v := range t.Variants {
 			switch {

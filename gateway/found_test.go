@@ -304,3 +304,34 @@ func TestFound(t *testing.T) {
 		r.must("", interchange("REF1", message{number: "R-2"})+interchange("REF1", message{number: "R-3"}), gateway.Mixed, gateway.ToldDrift, "I12,I13")
 	})
 }
+
+func TestReferencesThatAreTaken(t *testing.T) {
+	r := newRig(t)
+	r.policy(func(p *partners.Policy) { p.Acceptance = "message" })
+	r.must("", interchange("REF1", message{ref: "1", number: "R-1"}, message{ref: "2", number: "R-2", bad: "count"}), gateway.First, gateway.ToldPartly, "I1b")
+	rec := r.must("", interchange("REF1", message{ref: "1", number: "R-3"}, message{ref: "1", number: "R-1"}), gateway.Completion, gateway.ToldPartly, "I10")
+
+	t.Run("what had its effect keeps its reference, whatever comes before it", func(t *testing.T) {
+		if n := r.count(`select count(*) from document where number = 'R-3'`); n != 0 || r.posted() != 1 {
+			t.Errorf("%d documents of the other message, %d in all", n, r.posted())
+		}
+	})
+	t.Run("the other is told so", func(t *testing.T) {
+		if !strings.Contains(string(rec.Rendered.Body), "message-reference-taken") {
+			t.Errorf("told %s", rec.Rendered.Body)
+		}
+	})
+}
+
+func TestInterchangeInManyTransportDrifts(t *testing.T) {
+	r := newRig(t)
+	lost := interchange("X", message{number: "X"})
+	for _, id := range []string{"T1", "T2", "T3", "T4", "T5"} {
+		r.must(id, interchange(id, message{number: id}), gateway.First, gateway.ToldAccepted, "T1 I1b")
+		r.must(id, lost, gateway.Drift, gateway.ToldDrift, "T6")
+	}
+	r.must("", lost, gateway.First, gateway.ToldAccepted, "I1b")
+	if n := r.count(`select count(*) from drift_alert where state = 'open'`); n != 0 {
+		t.Errorf("%d of the drifts it closes are open", n)
+	}
+}

@@ -66,6 +66,7 @@ type part struct {
 	ids      identities            // beside judged
 	docs     []*documents.Document // beside judged, where they are retained
 	errs     map[int][]*edi.Error  // of messages and their documents, beside edi.Interchange.MessageErrors
+	taken    []int                 // messages refused for a reference that another has
 	tooMany  bool                  // refused messages, to keep what is wrong with each
 	listed   []string              // document numbers of the first messages
 	arrival  Arrival

@@ -59,6 +59,17 @@ func (w *world) settle(r *wanted, takes func(modelMessage) bool, defers func(dra
 		}
 	}
 	r.found, onlyTypes = w.judge(r.sent)
+	whose := map[string]bool{} // references of what had its effect
+	for i, m := range v.messages {
+		if done[m.sha] && w.messageReference != "unreliable" {
+			whose[r.sent.messages[i].ref] = true
+		}
+	}
+	for i, m := range v.messages {
+		if whose[r.sent.messages[i].ref] && !done[m.sha] && (r.found[i] == posted || r.found[i] == dead) {
+			r.found[i], onlyTypes = refused, false
+		}
+	}
 	var sound, waiting []int
 	waits := false // something of the interchange does
 	here := map[[32]byte]bool{}

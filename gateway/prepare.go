@@ -217,7 +217,7 @@ func (p *part) onlyUnsupported() bool {
 		}
 		n++
 	}
-	return n > 0 && edi.Worst(p.ic.Errors) < edi.SeverityError
+	return n > 0 && len(p.taken) == 0 && edi.Worst(p.ic.Errors) < edi.SeverityError
 }
 
 // mapMessage runs the handler for the message's type.
