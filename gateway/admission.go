@@ -260,23 +260,6 @@ func (g *Gateway) takeOff(in *intake) (leave func(), ok bool) {
 	return leave, ok
 }
 
-// find looks a delivery's keys up and answers it if it is a plain repeat, in one
-// turn.
-func (g *Gateway) find(ctx context.Context, in *intake) (*Receipt, error) {
-	leave, err := g.turn(ctx, in, lookUp)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if err := g.lookUp(ctx, in); err != nil {
-		return nil, err
-	}
-	if r, err := g.known(ctx, in); r != nil || err != nil {
-		return r, err
-	}
-	return nil, g.readMessages(ctx, in)
-}
-
 var (
 	partnerConnections = prometheus.NewDesc("edigw_partner_connections", "Connections to the database that the partner's deliveries hold now.", []string{"partner"}, nil)
 	partnerDeliveries  = prometheus.NewDesc("edigw_partner_deliveries", "Deliveries of the partner in this process now.", []string{"partner"}, nil)

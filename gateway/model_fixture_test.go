@@ -53,7 +53,7 @@ func (m *machine) execute(t *rapid.T, sql string, args ...any) {
 // newKey writes a key that did not come through Receive.
 func (m *machine) newKey(t *rapid.T, id string, mv *modelVariant, v *dedup.Variant) {
 	if m.keys[id] != nil {
-		t.SkipNow()
+		noSubject(t)
 	}
 	v.DeliveryID, v.Answer = m.NewID(), int16(mv.answer)
 	m.keys[id] = &modelKey{id: id, current: mv, variants: []*modelVariant{mv}}
@@ -90,7 +90,7 @@ func (m *machine) some(t *rapid.T, label string, fits func(*modelKey, *modelVari
 		}
 	}
 	if len(all) == 0 {
-		t.SkipNow()
+		noSubject(t)
 	}
 	slices.SortFunc(all, func(a, b place) int { return dedup.Ref{ID: a.key}.Compare(dedup.Ref{ID: b.key})*100 + a.n - b.n })
 	p := rapid.SampledFrom(all).Draw(t, label)
@@ -230,7 +230,7 @@ func (m *machine) void(t *rapid.T) {
 		}
 	}
 	if len(list) == 0 {
-		t.SkipNow()
+		noSubject(t)
 	}
 	slices.SortFunc(list, func(a, b *modelDocument) int {
 		return cmp.Or(cmp.Compare(a.document, b.document), cmp.Compare(a.key, b.key), bytes.Compare(a.message[:], b.message[:]), a.epoch-b.epoch)
@@ -253,7 +253,7 @@ func (m *machine) rejectPayload(t *rapid.T) {
 		}
 	}
 	if len(ids) == 0 {
-		t.SkipNow()
+		noSubject(t)
 	}
 	slices.Sort(ids)
 	id := m.ids[rapid.SampledFrom(ids).Draw(t, "transport drift")]

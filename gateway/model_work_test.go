@@ -19,7 +19,7 @@ func (m *machine) work(t *rapid.T) {
 		t.Fatal(err)
 	}
 	if p == nil {
-		t.SkipNow()
+		noSubject(t)
 	}
 	slept := p
 	switch pick(t, "worker", "works", "works", "works", "sleeps", "stops") {

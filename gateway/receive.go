@@ -71,6 +71,23 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 	return nil, errUnsettled
 }
 
+// find looks a delivery's keys up and answers it if it is a plain repeat, in one
+// turn.
+func (g *Gateway) find(ctx context.Context, in *intake) (*Receipt, error) {
+	leave, err := g.turn(ctx, in, lookUp)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := g.lookUp(ctx, in); err != nil {
+		return nil, err
+	}
+	if r, err := g.known(ctx, in); r != nil || err != nil {
+		return r, err
+	}
+	return nil, g.readMessages(ctx, in)
+}
+
 // commit is the one ingress transaction: claim, lock, decide, guard, write.
 func (g *Gateway) commit(ctx context.Context, in *intake) (*Receipt, error) {
 	pl, err := g.decide(in) // from what was looked up: a new key is written whole when it is claimed

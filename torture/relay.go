@@ -191,8 +191,8 @@ func (l *link) reset() {
 
 func (l *link) end() {
 	l.once.Do(func() {
-		_ = l.client.Close() // either may be closed already
-		_ = l.server.Close()
+		_ = l.client.Close() // it may be closed already
+		_ = l.server.Close() // as above
 	})
 }
 

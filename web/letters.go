@@ -14,35 +14,50 @@ import (
 
 var letterFilters = append([]Parameter{{"partner", Text, nil}, {"message_id", Text, nil}}, paging...)
 
-// deadLetter is a payload of which a message is dead.
-type deadLetter struct {
+// letter is a payload with messages that an operator may have judged again.
+type letter struct {
 	Partner   string `json:"partner"`
 	MessageID string `json:"message_id"`
 	SHA256    string `json:"payload_sha256"`
 	State     string `json:"state"`
 	Told      string `json:"told"` // outcome, as the partner was answered
 	Messages  int    `json:"messages"`
-	Dead      int    `json:"dead"`
-	Attempts  int    `json:"attempts"` // of the worst, by the partner's copies
 	LastAt    string `json:"last_at"`
 	Message   string `json:"message"` // where to read more
 }
 
+func letterOf(k *dedup.Key, v *dedup.Variant) letter {
+	return letter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
+		Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages),
+		LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)}
+}
+
+// deadLetter is a payload of which a message is dead.
+type deadLetter struct {
+	letter
+	Dead     int `json:"dead"`
+	Attempts int `json:"attempts"` // of the worst, by the partner's copies
+}
+
 func (c *call) listDeadLetters() error {
-	keys, next, err := c.letterKeys(c.api.Inbox.Dead)
+	return listLetters(c, c.api.Inbox.Dead, func(k *dedup.Key, v *dedup.Variant) (deadLetter, bool) {
+		dead, attempts := v.Dead()
+		return deadLetter{letterOf(k, v), dead, int(attempts)}, dead > 0
+	})
+}
+
+// listLetters answers with a page of keys: those of their variants that are letters.
+func listLetters[T any](c *call, list func(context.Context, dedup.LetterFilter) ([]*dedup.Key, error), is func(*dedup.Key, *dedup.Variant) (T, bool)) error {
+	keys, next, err := c.letterKeys(list)
 	if err != nil {
 		return err
 	}
-	out := page[deadLetter]{Items: []deadLetter{}, Next: next}
+	out := page[T]{Items: []T{}, Next: next}
 	for _, k := range keys {
 		for _, v := range k.Variants {
-			dead, attempts := v.Dead()
-			if dead == 0 {
-				continue
+			if x, ok := is(k, v); ok {
+				out.Items = append(out.Items, x)
 			}
-			out.Items = append(out.Items, deadLetter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
-				Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages), Dead: dead, Attempts: int(attempts),
-				LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)})
 		}
 	}
 	return c.reply(http.StatusOK, out)
@@ -63,35 +78,15 @@ func (c *call) letterKeys(list func(context.Context, dedup.LetterFilter) ([]*ded
 // refusedLetter is a payload of which messages are refused that would be judged
 // again: the settings have changed since.
 type refusedLetter struct {
-	Partner   string `json:"partner"`
-	MessageID string `json:"message_id"`
-	SHA256    string `json:"payload_sha256"`
-	State     string `json:"state"`
-	Told      string `json:"told"` // outcome, as the partner was answered
-	Messages  int    `json:"messages"`
-	Refused   int    `json:"refused"`
-	LastAt    string `json:"last_at"`
-	Message   string `json:"message"` // where to read more
+	letter
+	Refused int `json:"refused"`
 }
 
 func (c *call) listRefused() error {
-	keys, next, err := c.letterKeys(c.api.Inbox.Unfinished)
-	if err != nil {
-		return err
-	}
-	out := page[refusedLetter]{Items: []refusedLetter{}, Next: next}
-	for _, k := range keys {
-		for _, v := range k.Variants {
-			refused, again := c.api.Gateway.Judged(k, v)
-			if !again {
-				continue
-			}
-			out.Items = append(out.Items, refusedLetter{Partner: k.Partner, MessageID: k.ID, SHA256: hexOf(v.SHA256), State: v.State.String(),
-				Told: gateway.Answer(v.Answer).Told().Word, Messages: len(v.Messages), Refused: refused,
-				LastAt: k.LastAt.UTC().Format("2006-01-02T15:04:05Z"), Message: messagePath(k.Partner, k.ID)})
-		}
-	}
-	return c.reply(http.StatusOK, out)
+	return listLetters(c, c.api.Inbox.Unfinished, func(k *dedup.Key, v *dedup.Variant) (refusedLetter, bool) {
+		refused, again := c.api.Gateway.Judged(k, v)
+		return refusedLetter{letterOf(k, v), refused}, again
+	})
 }
 
 // maxLetters bounds what one request replays: each is a transaction.
