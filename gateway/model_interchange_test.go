@@ -14,6 +14,7 @@ type wanted struct {
 	answer  gateway.Answer
 	stored  bool
 	item    []byte // the stored bytes; nil where it is made afresh or not kept
+	id      string // of its key, "" where it has none
 	key     *modelKey
 	variant *modelVariant
 	alert   *modelAlert
@@ -120,7 +121,7 @@ func (w *world) stale(m modelMessage) bool {
 func (w *world) interchange(s *sending, carriedBefore bool) *wanted {
 	id := w.keyOf(s)
 	k := w.keys[id]
-	r := &wanted{sent: s, row: w.rowOf(k, s, carriedBefore), key: k, variant: k.find(s.digest()), verdict: gateway.Duplicate}
+	r := &wanted{sent: s, row: w.rowOf(k, s, carriedBefore), id: id, key: k, variant: k.find(s.digest()), verdict: gateway.Duplicate}
 	defer func() {
 		if r.key != nil {
 			r.key.aged = false // this was its last delivery

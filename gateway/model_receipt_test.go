@@ -64,8 +64,8 @@ func (w *world) tellsItem(e *expectation, r *wanted) toldItem {
 	x.Verdict, x.Outcome, x.Problem, x.Alert, x.Copies = string(r.verdict), how.Word, how.Problem, r.alert != nil, r.copies
 	x.Void = r.void
 	switch {
-	case r.key != nil:
-		x.Key = r.key.id
+	case r.id != "":
+		x.Key = r.id
 	case r.sent == nil:
 		x.Key = e.id
 	}
