@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,19 +26,37 @@ import (
 // configuration, restarts and decisions between them, through Receive and
 // through the model of outcomes.md in the model_*_test.go files, and compares
 // what the partner is told, every key, document, alert, event and journal row.
-// EDIGW_MODEL_RUNS sets the number of runs, of 30 actions on average; without it
-// there are 300 of 20.
+// EDIGW_MODEL_RUNS sets the number of runs, of 30 actions on average, drawn anew
+// each time and shared by the processors; without it there are 300 of 20, the same
+// ones for everybody. One that failed is repeated by EDIGW_MODEL_RUNS=1 with its
+// -rapid.seed.
 func TestModel(t *testing.T) {
-	runs, steps := "300", "20"
-	if n := os.Getenv("EDIGW_MODEL_RUNS"); n != "" {
-		runs, steps = n, "30"
-	}
-	if os.Getenv("EDIGW_MODEL_RUNS") == "" { // the same ones for everybody; make model draws new ones
-		setFlag(t, "rapid.seed", "20261129")
-	}
-	setFlag(t, "rapid.checks", runs)
-	setFlag(t, "rapid.steps", steps)
 	setFlag(t, "rapid.nofailfile", "true")
+	runs := os.Getenv("EDIGW_MODEL_RUNS")
+	if runs == "" {
+		setFlag(t, "rapid.seed", "20261129")
+		setFlag(t, "rapid.checks", "300")
+		setFlag(t, "rapid.steps", "20")
+		checkModel(t)
+		return
+	}
+	n, err := strconv.Atoi(runs)
+	if err != nil {
+		t.Fatalf("EDIGW_MODEL_RUNS: %v", err)
+	}
+	shares := min(n, runtime.GOMAXPROCS(0))
+	setFlag(t, "rapid.checks", strconv.Itoa((n+shares-1)/shares))
+	setFlag(t, "rapid.steps", "30")
+	for i := range shares {
+		t.Run(fmt.Sprintf("share %d", i+1), func(t *testing.T) {
+			t.Parallel()
+			checkModel(t)
+		})
+	}
+}
+
+func checkModel(t *testing.T) {
+	t.Helper()
 	r := newRig(t)
 	r.now = time.Now().UTC().Truncate(time.Hour)
 	n := 0
