@@ -140,7 +140,7 @@ func (c *checker) postedOnce() {
 		if places[p] == nil {
 			places[p] = map[[32]byte]bool{}
 		}
-		if places[p][d.sha256] = true; len(places[p]) > 1 && !h.decided() {
+		if places[p][d.sha256] = true; len(places[p]) > 1 && !h.decided() && !c.rows.purged[k] {
 			c.add("1", k, "message reference %s of epoch %d is posted with %d contents, and nobody decided so", d.reference, d.epoch, len(places[p]))
 		}
 		if !d.over {
@@ -156,7 +156,7 @@ func (c *checker) postedOnce() {
 		}
 	}
 	for k, h := range c.histories { // what was told
-		if h.decided() {
+		if h.decided() || c.rows.purged[k] {
 			continue
 		}
 		accepted := map[[32]byte]bool{}
@@ -180,7 +180,7 @@ func (c *checker) postedOnce() {
 	}
 	verdicts := map[string]map[string]bool{}
 	for _, j := range c.rows.journal {
-		if j.key == "" {
+		if j.key == "" || j.transport == worker || c.rows.purged[ref{j.partner, j.key}] {
 			continue
 		}
 		what := ""

@@ -59,9 +59,9 @@ func (c *checker) sameAnswer() {
 			continue
 		}
 		w := what{ref{d.sender.id(), ""}, d.id, d.digest()}
-		if first := told[w]; first == nil {
+		if first := told[w]; first == nil || d.completes(first) {
 			told[w] = d
-		} else if first.body != d.body && !c.excused(first, d) {
+		} else if first.body != d.body && !c.excused(first, d) && (!first.completes(d) || d.sent.After(first.answered)) {
 			c.add("3", d.contents[0].key(), "the same again got another answer: %s: %s; and %s: %s", first, cutText(first.body), d, cutText(d.body))
 		}
 		for i, it := range d.receipt.items {
@@ -78,6 +78,21 @@ func (c *checker) sameAnswer() {
 		}
 	}
 	c.triedAgain()
+}
+
+// completes reports whether d is the answer first with the acknowledgement that
+// stands beside it once a worker has processed what was received.
+func (d *delivery) completes(first *delivery) bool {
+	more := false
+	for i, x := range d.contents {
+		if i >= len(d.receipt.items) || i >= len(first.receipt.items) {
+			return false
+		}
+		if x.owner.deferred && d.receipt.items[i].Acknowledgement != nil && first.receipt.items[i].Acknowledgement == nil {
+			more = true
+		}
+	}
+	return more && d.status == first.status && d.receipt.Outcome == first.receipt.Outcome
 }
 
 // excused reports whether two answers to the same may differ.
@@ -99,25 +114,29 @@ func (c *checker) excused(a, b *delivery) bool {
 	return false
 }
 
-// triedAgain: what is dead with attempts left is never told as a plain duplicate.
+// triedAgain: what is dead with attempts left is never told as a plain duplicate,
+// nor as replaced where nothing else came. What a worker tries is not the
+// partner's to try.
 func (c *checker) triedAgain() {
 	for k, h := range c.histories {
-		if len(h.contents) > 1 || len(h.acts) > 0 { // another content may stand in its way
-			continue
-		}
 		for _, d := range h.deliveries {
-			if !d.final() || len(d.contents) != 1 || d.verdict != "duplicate" || !d.keyed(0) || d.receipt.items[0].Outcome != "dead" {
+			if !d.final() || len(d.contents) != 1 || d.verdict != "duplicate" || !d.keyed(0) || d.contents[0].owner.deferred {
 				continue
 			}
-			begun := 0
-			for _, e := range h.deliveries {
-				if e.sent.Before(d.answered) {
-					begun++
-				}
+			it := d.receipt.items[0]
+			if it.Outcome != "dead" && it.Problem != "replaced" || h.actedBetween(time.Time{}, d.answered) {
+				continue
 			}
-			// The last of those that began is d itself, which was none.
-			if begun-1 < d.contents[0].owner.attempts {
-				c.add("3", k, "a dead message with attempts left was told as a duplicate: %s, the %d. delivery of %d attempts", d, begun, d.contents[0].owner.attempts)
+			tries, other := 0, false // d itself was none
+			for _, e := range h.deliveries {
+				if e == d || !e.sent.Before(d.answered) {
+					continue
+				}
+				tries++
+				other = other || slices.ContainsFunc(e.contents, func(x *content) bool { return x.key() == k && x.digest != d.contents[0].digest })
+			}
+			if !other && tries < d.contents[0].owner.attempts { // another content may stand in its way
+				c.add("3", k, "a dead message was told as a duplicate after %d deliveries of %d attempts: %s: %s", tries, d.contents[0].owner.attempts, d, cutText(d.body))
 			}
 		}
 	}
@@ -127,8 +146,23 @@ func (c *checker) triedAgain() {
 func (c *checker) backed() {
 	byNumber := map[string]bool{}
 	byMessage := map[string]bool{}
+	type says struct { // a document by what it says
+		partner string
+		invoice
+	}
+	saying := map[says][]*documentRow{}
+	invoices := map[[32]byte]invoice{}
+	for _, h := range c.histories {
+		for _, x := range h.contents {
+			for _, m := range x.messages {
+				invoices[m.sha256] = m.invoice
+			}
+		}
+	}
 	for _, d := range c.rows.documents {
 		byNumber[d.partner+" "+d.number] = true
+		w := says{d.partner, invoices[d.sha256]}
+		saying[w] = append(saying[w], d)
 		byMessage[d.partner+" "+d.key+" "+string(d.sha256[:])] = true
 	}
 	held := map[ref]bool{}
@@ -155,14 +189,26 @@ func (c *checker) backed() {
 			k := x.key()
 			v := c.rows.find(k, x.digest)
 			if v == nil {
-				c.add("5", k, "it was acknowledged, and is not known: %s", d)
+				if !c.rows.purged[k] {
+					c.add("5", k, "it was acknowledged, and is not known: %s", d)
+				} else if it.Outcome == "accepted" {
+					for _, m := range x.messages {
+						if !byNumber[k.partner+" "+m.number] {
+							c.add("5", k, "message %s (%s) was accepted and purged, and no document is left of it: %s", m.reference, m.number, d)
+						}
+					}
+				}
 				continue
 			}
 			noticed := notices[k.partner+" "+k.id+" "+hexOf(x.digest)]
 			switch it.Outcome {
 			case "accepted":
-				if v.state != dedup.Accepted && v.state != dedup.Superseded {
+				if v.state != dedup.Accepted && v.state != dedup.Superseded && !c.rows.purged[k] { // once forgotten it may be a drift of what came then
 					c.add("5", k, "it was told as accepted and is %v: %s", v.state, d)
+				}
+			case "received":
+				if v.state == dedup.Received {
+					c.add("5", k, "it was told as received, and nobody has processed it: %s", d)
 				}
 			case "quarantined":
 				if v.state == dedup.Refused && !noticed {
@@ -181,14 +227,14 @@ func (c *checker) backed() {
 				case dedup.Posted:
 					ok = byMessage[k.partner+" "+k.id+" "+string(m.sha256[:])]
 				case dedup.Absorbed:
-					ok = byNumber[k.partner+" "+m.number]
+					ok = c.absorbedInto(d, it, saying[says{k.partner, m.invoice}])
 				case dedup.Held, dedup.HeldClosed:
 					ok = held[k]
 				case dedup.DeadMsg, dedup.DeadWithOne, dedup.Pending:
 				case dedup.Discarded:
 					ok = noticed || it.Outcome != "dead" && it.Outcome != "accepted"
 				default:
-					ok = it.Outcome != "accepted" && it.Outcome != "dead" || v.state == dedup.Superseded || v.state == dedup.Quarantined || v.state == dedup.Refused ||
+					ok = it.Outcome != "accepted" && it.Outcome != "dead" && (it.Outcome != "received" || noticed || !x.sound()) || v.state == dedup.Superseded || v.state == dedup.Quarantined || v.state == dedup.Refused ||
 						slices.ContainsFunc(v.messages, func(o dedup.MessageState) bool { return o.Fate == dedup.Discarded })
 				}
 				if v.state == dedup.Superseded || v.state == dedup.Quarantined || v.state == dedup.Refused {
@@ -200,4 +246,20 @@ func (c *checker) backed() {
 			}
 		}
 	}
+}
+
+// absorbedInto: what is absorbed stands in a document that says the same and is in
+// force, or was when this was told, or the answer says that it is not.
+func (c *checker) absorbedInto(d *delivery, it item, documents []*documentRow) bool {
+	if len(documents) == 0 {
+		return false
+	}
+	if d.verdict == "duplicate" || slices.ContainsFunc(it.Findings, func(f itemFinding) bool { return f.Code == "document-void" }) {
+		return true // told before
+	}
+	return slices.ContainsFunc(documents, func(x *documentRow) bool {
+		return !x.over || slices.ContainsFunc(c.histories[ref{x.partner, x.key}].acts, func(a *act) bool {
+			return a.posts && (a.status == 0 || a.status >= 500 || a.answered.After(d.sent)) // may have ended the document since
+		})
+	})
 }

@@ -15,6 +15,9 @@ func (c *checker) notPosted() {
 		documents[k] = append(documents[k], d)
 	}
 	for k, h := range c.histories {
+		if c.rows.purged[k] { // what was a drift, or was none, may be the other now
+			continue
+		}
 		out := map[[32]byte]bool{} // contents that must not have had an effect
 		for digest := range h.contents {
 			if v := c.rows.find(k, digest); v != nil && (v.state == dedup.Quarantined || v.state == dedup.Refused) {
@@ -174,6 +177,7 @@ func (c *checker) turnedAway() {
 // told is invariant 8: exactly one event of each kind for what happened.
 func (c *checker) told() {
 	created, superseded, received, opened := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	processed, ended := map[string]int{}, map[string]int{} // what workers ended
 	for _, e := range c.rows.events {
 		switch e.typ {
 		case "document.created":
@@ -186,6 +190,8 @@ func (c *checker) told() {
 			}
 		case "drift.opened":
 			opened[e.alert]++
+		case "message.processed":
+			processed[e.partner+" "+e.key+" "+e.digest]++
 		}
 	}
 	for id, d := range c.rows.documents {
@@ -203,6 +209,12 @@ func (c *checker) told() {
 		}
 	}
 	for _, j := range c.rows.journal {
+		if j.transport == worker {
+			if j.outcome != "received" {
+				ended[j.partner+" "+j.key+" "+j.digest]++
+			}
+			continue
+		}
 		switch j.verdict {
 		case "first", "retry", "re-evaluation", "correction", "completion", "reuse":
 		default:
@@ -210,6 +222,11 @@ func (c *checker) told() {
 		}
 		if k := (ref{j.partner, j.key}); c.rows.keys[k] != nil && c.rows.keys[k].kind != 1 && received[j.delivery+" "+j.partner+" "+j.key+" "+j.digest] != 1 {
 			c.add("8", k, "delivery %s, a %s, has %d events of its reception", j.delivery, j.verdict, received[j.delivery+" "+j.partner+" "+j.key+" "+j.digest])
+		}
+	}
+	for what, n := range ended {
+		if processed[what] != n {
+			c.add("8", ref{}, "workers ended their work on %s %d times, and %d events tell of it", what, n, processed[what])
 		}
 	}
 }

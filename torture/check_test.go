@@ -31,7 +31,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{ledger: newLedger(), a: newContent(p, p.address(), "R1", invoice{number: "RG-1", amount: 100})}
 	w.key = w.a.key()
 	w.rows = &rows{keys: map[ref]*keyRow{}, documents: map[string]*documentRow{}, receipts: map[string]bool{}, answers: map[string]bool{}, acks: map[string]bool{},
-		alerts: map[string]*alertRow{}, audit: map[string]int{}, payloads: map[string]string{}, strays: map[string]int{}}
+		alerts: map[string]*alertRow{}, audit: map[string]int{}, payloads: map[string]string{}, strays: map[string]int{}, purged: map[ref]bool{}}
 	w.send(t, w.a, "id-1", 201, "first", "accepted", "")
 	w.send(t, w.a, "id-1", 200, "duplicate", "accepted", "")
 	w.keep(w.a, dedup.Accepted, dedup.Posted)
@@ -104,6 +104,15 @@ func (w *world) drift(t *testing.T) *content {
 	return b
 }
 
+// dead adds an interchange on which the handler failed.
+func (w *world) dead(t *testing.T) *content {
+	t.Helper()
+	x := newContent(w.a.owner, w.a.owner.address(), "R4", invoice{number: deadly + "4", amount: 100})
+	w.send(t, x, "id-4", 202, "first", "dead", "")
+	w.keep(x, dedup.Dead, dedup.DeadMsg)
+	return x
+}
+
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -168,6 +177,50 @@ func TestCheck(t *testing.T) {
 			w.rows.keys[w.key].variants[0].messages[0].Fate = dedup.RefusedMsg
 		}},
 		{"an acknowledged message whose document is gone", "5 6 9", func(_ *testing.T, w *world) { delete(w.rows.documents, "document-1") }},
+		{"nor where what was accepted is purged and sent again", "", func(t *testing.T, w *world) {
+			w.rows.purged[w.key] = true
+			w.ledger.ask(&act{key: w.key, decision: "purge", asked: begun})
+			w.send(t, w.a, "id-2", 201, "first", "accepted", "")
+			w.rows.keys[w.key].variants[0].messages[0].Fate = dedup.Absorbed
+		}},
+		{"nor where it is purged and its document stands", "", func(_ *testing.T, w *world) {
+			w.rows.purged[w.key] = true
+			clear(w.rows.keys)
+		}},
+		{"nothing is left of what was accepted and purged", "5 6", func(_ *testing.T, w *world) {
+			w.rows.purged[w.key] = true
+			clear(w.rows.keys)
+			clear(w.rows.documents)
+			w.rows.guards = nil
+		}},
+		{"a dead message is told as a duplicate", "3", func(t *testing.T, w *world) {
+			x := w.dead(t)
+			w.send(t, x, "id-9", 202, "duplicate", "dead", "")
+		}},
+		{"nor where all its attempts are used up", "", func(t *testing.T, w *world) {
+			x := w.dead(t)
+			for range x.owner.attempts {
+				d := &delivery{shipment: shipment{sender: x.owner, contents: []*content{x}, id: "id-9"}, status: 503, sent: begun.Add(5 * time.Second)}
+				w.ledger.begin(d)
+				d.answered = d.sent
+			}
+			w.send(t, x, "id-4", 202, "duplicate", "dead", "").body = w.ledger.deliveries[2].body
+		}},
+		{"what is absorbed into a document that was over", "5", func(t *testing.T, w *world) {
+			w.rows.documents["document-1"].over = true
+			w.rows.events = append(w.rows.events, eventRow{typ: "document.superseded", document: "document-1"})
+			x := newContent(w.a.owner, w.a.owner.address(), "R5", invoice{number: "RG-1", amount: 100})
+			w.send(t, x, "id-5", 201, "first", "accepted", "")
+			w.keep(x, dedup.Accepted, dedup.Absorbed)
+		}},
+		{"a worker's work without its event", "8", func(_ *testing.T, w *world) {
+			w.rows.journal = append(w.rows.journal, journalRow{partner: w.key.partner, delivery: "work-1", transport: worker, key: w.key.id, verdict: "first", outcome: "accepted", digest: hexOf(w.a.digest)})
+		}},
+		{"what nobody has processed", "5", func(t *testing.T, w *world) {
+			x := newContent(company()[16], company()[16].address(), "R6", invoice{number: "RG-6", amount: 100})
+			w.send(t, x, "id-6", 202, "first", "received", "")
+			w.keep(x, dedup.Received, dedup.Pending)
+		}},
 		{"a payload that is not as it came", "5", func(_ *testing.T, w *world) {
 			for id := range w.rows.payloads {
 				w.rows.payloads[id] = strings.ToLower(w.rows.payloads[id])

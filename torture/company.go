@@ -21,6 +21,7 @@ type partner struct {
 	onDead     string // hold, refuse
 	fourEyes   string // invoices, off
 	attempts   int
+	deferred   bool // a worker processes what he sends
 	speaksFor  []*partner
 }
 
@@ -32,7 +33,7 @@ func (p *partner) address() string { return fmt.Sprintf("95200010%05d", p.n) }
 func (p *partner) van() bool { return len(p.speaksFor) > 0 }
 
 // company gives every combination of settings twice, with and without a second
-// person for decisions, and two VANs.
+// person for decisions; four partners of whom all is processed later; and two VANs.
 func company() []*partner {
 	var all []*partner
 	for _, fourEyes := range []string{"off", "invoices"} {
@@ -44,9 +45,14 @@ func company() []*partner {
 			}
 		}
 	}
+	for _, acceptance := range []string{"interchange", "message"} {
+		for _, onDrift := range []string{"reject", "hold"} {
+			all = append(all, &partner{n: len(all) + 1, acceptance: acceptance, onDrift: onDrift, onDead: "hold", fourEyes: "off", attempts: 3, deferred: true})
+		}
+	}
 	owners := all
 	for i := range 2 {
-		all = append(all, &partner{n: len(all) + 1, acceptance: "interchange", onDrift: "reject", onDead: "hold", fourEyes: "off", attempts: 5, speaksFor: owners[i*8 : i*8+8]})
+		all = append(all, &partner{n: len(all) + 1, acceptance: "interchange", onDrift: "reject", onDead: "hold", fourEyes: "off", attempts: 5, speaksFor: owners[i*10 : i*10+10]})
 	}
 	return all
 }
@@ -60,6 +66,9 @@ func configuration(all []*partner) string {
 		fmt.Fprintf(&b, "---\nkind: Partner\nid: %s\norganisation: %s\nidentifiers: [{qualifier: \"14\", id: \"%s\"}]\ntypes: [INVOIC]\n"+
 			"acceptance: %s\non_drift: %s\non_dead: %s\nfour_eyes: %s\nattempts: %d\nhttp:\n  tokens: [{label: erp, sha256: %s}]\n",
 			p.id(), organisation, p.address(), p.acceptance, p.onDrift, p.onDead, p.fourEyes, p.attempts, hex.EncodeToString(digest[:]))
+		if p.deferred {
+			b.WriteString("processing: deferred\n")
+		}
 		if p.van() {
 			var ids []string
 			for _, o := range p.speaksFor {

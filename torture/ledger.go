@@ -73,6 +73,7 @@ type item struct {
 	PayloadSHA256   string         `json:"payload_sha256"`
 	Alert           string         `json:"alert_id"`
 	Documents       []itemDocument `json:"documents"`
+	Findings        []itemFinding  `json:"findings"`
 	Acknowledgement *struct {
 		Content string `json:"content"`
 	} `json:"acknowledgement"`
@@ -82,6 +83,16 @@ type item struct {
 type itemDocument struct {
 	Number string `json:"number"`
 	State  string `json:"state"`
+}
+
+// itemFinding is a finding on one.
+type itemFinding struct {
+	Code string `json:"code"`
+}
+
+// taken reports whether all of it was taken: posted, or to be posted by a worker.
+func (d *delivery) taken() bool {
+	return d.status == 200 || d.status == 201 || d.status == 202 && d.receipt.Outcome == "received"
 }
 
 // final reports whether the partner need not send it again.

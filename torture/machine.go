@@ -77,7 +77,7 @@ func newMachine(ctx context.Context, program string, all []*partner, gateways in
 		}
 		through := *u
 		through.Host, through.RawQuery = n.database.address(), "sslmode=disable"
-		n.fails = []string{"EDIGW_DATABASE_URL=" + through.String(), "EDIGW_DATABASE_CONNECTIONS=10", "EDIGW_FAULT_PATIENCE=4s"}
+		n.fails = []string{"EDIGW_DATABASE_URL=" + through.String(), "EDIGW_DATABASE_CONNECTIONS=10", "EDIGW_FAULT_PATIENCE=4s", "EDIGW_WORK_LEASE=3s"}
 		if i == 0 {
 			n.fails = append(n.fails, "EDIGW_FAULT_HANDLER="+deadly+"*")
 		}

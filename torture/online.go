@@ -77,6 +77,7 @@ var legals = []legal{
 	{201, "", []string{"partly"}, effects, func(p *partner) bool { return p.acceptance == "message" }},
 	{200, "", []string{"accepted"}, []string{"duplicate"}, nil},
 	{200, "", []string{"partly"}, []string{"duplicate"}, func(p *partner) bool { return p.acceptance == "message" }},
+	{202, "", []string{"received"}, anyVerdict, func(p *partner) bool { return p.deferred }},
 	{202, "", []string{"quarantined"}, []string{"drift", "duplicate", "mixed"}, func(p *partner) bool { return p.onDrift == "hold" }},
 	{202, "", []string{"dead"}, anyVerdict, func(p *partner) bool { return p.onDead == "hold" }},
 	{422, "invalid-interchange", []string{"rejected"}, anyVerdict, nil},

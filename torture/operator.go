@@ -17,8 +17,12 @@ import (
 // people are those who decide: the second approves what the first proposes.
 var people = []string{"anna", "bert"}
 
-// hire gives the people their tokens, from the database, before anything fails.
+// hire gives the people their tokens, and the purge its table, from the database,
+// before anything fails.
 func (r *run) hire() error {
+	if _, err := r.machine.site.Pool.Exec(r.ctx, purged); err != nil {
+		return fmt.Errorf("make room for what is purged: %w", err)
+	}
 	store := &accounts.Store{Pool: r.machine.site.Pool}
 	by := accounts.Identity{Person: "torture", Role: accounts.Admin}
 	for _, person := range people {

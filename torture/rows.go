@@ -25,6 +25,7 @@ type rows struct {
 	audit     map[string]int // decisions in the audit log, by alert
 	payloads  map[string]string
 	strays    map[string]int // what nothing refers to, by its words
+	purged    map[ref]bool
 }
 
 type keyRow struct {
@@ -59,9 +60,12 @@ type guardRow struct {
 }
 
 type journalRow struct {
-	partner, delivery, transportID, key, verdict, rule, ack string
-	digest                                                  string
+	partner, delivery, transport, transportID, key, verdict, rule, ack string
+	digest, outcome                                                    string
 }
+
+// worker is the transport of the journal's rows of workers.
+const worker = "worker"
 
 type eventRow struct {
 	partner, kind, typ, document, key, delivery, alert, digest string
@@ -75,9 +79,9 @@ type alertRow struct {
 // read reads all of it.
 func readRows(ctx context.Context, conn *pgx.Conn) (*rows, error) {
 	r := &rows{keys: map[ref]*keyRow{}, documents: map[string]*documentRow{}, receipts: map[string]bool{}, answers: map[string]bool{},
-		acks: map[string]bool{}, alerts: map[string]*alertRow{}, audit: map[string]int{}, payloads: map[string]string{}, strays: map[string]int{}}
+		acks: map[string]bool{}, alerts: map[string]*alertRow{}, audit: map[string]int{}, payloads: map[string]string{}, strays: map[string]int{}, purged: map[ref]bool{}}
 	for _, read := range []func(context.Context, *pgx.Conn) error{
-		r.readKeys, r.readDocuments, r.readGuards, r.readAnswers, r.readJournal, r.readEvents, r.readAlerts, r.readPayloads, r.readStrays,
+		r.readKeys, r.readDocuments, r.readGuards, r.readAnswers, r.readJournal, r.readEvents, r.readAlerts, r.readPayloads, r.readStrays, r.readPurged,
 	} {
 		if err := read(ctx, conn); err != nil {
 			return nil, fmt.Errorf("read what is left: %w", err)
@@ -190,9 +194,9 @@ func (r *rows) readAnswers(ctx context.Context, conn *pgx.Conn) error {
 func (r *rows) readJournal(ctx context.Context, conn *pgx.Conn) error {
 	var j journalRow
 	return each(ctx, conn, `
-		select partner_id, delivery_id::text, coalesce(transport_id, ''), coalesce(message_id, ''), verdict, rule, coalesce(ack_id::text, ''),
-			coalesce(encode(payload_sha256, 'hex'), '')
-		from delivery`, []any{&j.partner, &j.delivery, &j.transportID, &j.key, &j.verdict, &j.rule, &j.ack, &j.digest}, func() error {
+		select partner_id, delivery_id::text, transport, coalesce(transport_id, ''), coalesce(message_id, ''), verdict, rule, coalesce(ack_id::text, ''),
+			coalesce(encode(payload_sha256, 'hex'), ''), outcome
+		from delivery`, []any{&j.partner, &j.delivery, &j.transport, &j.transportID, &j.key, &j.verdict, &j.rule, &j.ack, &j.digest, &j.outcome}, func() error {
 		r.journal = append(r.journal, j)
 		return nil
 	})
@@ -241,15 +245,16 @@ func (r *rows) readPayloads(ctx context.Context, conn *pgx.Conn) error {
 // strays are rows that only make sense beside others: what a transaction that was
 // rolled back must not leave.
 var strays = map[string]string{
-	"documents without their key":                    `select count(*) from document d where not exists (select from inbox i where i.partner_id = d.partner_id and i.message_id = d.message_id)`,
+	"documents without their key":                    `select count(*) from document d where not exists (select from inbox i where i.partner_id = d.partner_id and i.message_id = d.message_id) and not exists (select from torture.purged p where p.partner_id = d.partner_id and p.message_id = d.message_id)`,
 	"lines without their document":                   `select count(*) from document_line l where not exists (select from document d where d.partner_id = l.partner_id and d.document_id = l.document_id)`,
 	"documents without their lines":                  `select count(*) from document d where line_count <> (select count(*) from document_line l where l.partner_id = d.partner_id and l.document_id = d.document_id)`,
 	"keys without their delivery":                    `select count(*) from inbox i where not exists (select from delivery d where d.partner_id = i.partner_id and d.delivery_id = i.delivery_id)`,
 	"variants without their delivery":                `select count(*) from variant v where not exists (select from delivery d where d.partner_id = v.partner_id and d.delivery_id = v.delivery_id)`,
 	"deliveries without the payload they name":       `select count(*) from delivery d where payload_id is not null and not exists (select from payload p where p.partner_id = d.partner_id and p.payload_id = d.payload_id)`,
 	"payloads that no delivery and no variant names": `select count(*) from payload p where not exists (select from delivery d where d.partner_id = p.partner_id and d.payload_id = p.payload_id) and not exists (select from inbox i where i.partner_id = p.partner_id and i.payload_id = p.payload_id) and not exists (select from variant v where v.partner_id = p.partner_id and v.payload_id = p.payload_id)`,
-	"alerts without their key":                       `select count(*) from drift_alert a where not exists (select from inbox i where i.partner_id = a.partner_id and i.message_id = a.message_id)`,
+	"alerts without their key":                       `select count(*) from drift_alert a where not exists (select from inbox i where i.partner_id = a.partner_id and i.message_id = a.message_id) and not exists (select from torture.purged p where p.partner_id = a.partner_id and p.message_id = a.message_id)`,
 	"copies of drifts without their alert":           `select count(*) from drift_copy c where not exists (select from drift_alert a where a.partner_id = c.partner_id and a.alert_id = c.alert_id)`,
+	"jobs without their key":                         `select count(*) from job j where not exists (select from inbox i where i.partner_id = j.partner_id and i.message_id = j.message_id)`,
 	"prepared transactions":                          `select count(*) from pg_prepared_xacts`,
 }
 
@@ -262,6 +267,14 @@ func (r *rows) readStrays(ctx context.Context, conn *pgx.Conn) error {
 	var n int
 	return each(ctx, conn, strings.Join(ask, " union all "), []any{&words, &n}, func() error {
 		r.strays[words] += n
+		return nil
+	})
+}
+
+func (r *rows) readPurged(ctx context.Context, conn *pgx.Conn) error {
+	var k ref
+	return each(ctx, conn, `select partner_id, message_id from torture.purged`, []any{&k.partner, &k.id}, func() error {
+		r.purged[k] = true
 		return nil
 	})
 }

@@ -80,6 +80,9 @@ func torture(ctx context.Context, program string, seed uint64, z size) (_ *resul
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := r.drain(); err != nil {
+		return nil, err
+	}
 	if err := r.machine.settle(); err != nil {
 		return nil, fmt.Errorf("seed %d: %w", seed, err)
 	}

@@ -34,10 +34,11 @@ var kinds = []struct {
 	{"a transport id used for another payload", 7, (*story).transportDrift},
 	{"refused, mended and sent again", 12, (*story).mended},
 	{"the handler fails", 9, (*story).dead},
-	{"a known document", 8, (*story).known},
+	{"a known document", 12, (*story).known},
 	{"several interchanges in one payload", 7, (*story).several},
 	{"a VAN sends for another", 7, (*story).van},
 	{"what must be turned away", 5, (*story).turnedAway},
+	{"purged, and sent again", 7, (*story).purged},
 }
 
 // tell tells story n.
@@ -195,7 +196,7 @@ func (s *story) again(d *delivery, most int) {
 
 func (s *story) plain() {
 	d := s.send(s.maybeID(), s.fresh())
-	if d.final() && d.status != 200 && d.status != 201 {
+	if d.final() && !d.taken() {
 		s.findings.add("outcome", d.contents[0].key(), "a sound new interchange is not accepted: %s: %s", d, cutText(d.body))
 	}
 	s.again(d, 2)
@@ -204,7 +205,7 @@ func (s *story) plain() {
 func (s *story) burst() {
 	c := s.fresh()
 	for _, d := range s.atOnce(s.copies(3+s.rng.IntN(6), s.id(), c)...) {
-		if d.final() && d.status != 200 && d.status != 201 {
+		if d.final() && !d.taken() {
 			s.findings.add("outcome", c.key(), "a copy of a sound interchange is not accepted: %s: %s", d, cutText(d.body))
 		}
 	}
@@ -228,6 +229,13 @@ func (s *story) drift() {
 		s.rule(d, b, "keep_original", "replace", "process_as_new", "complete", "reject_and_notify")
 	}
 	s.atOnce(append(s.copies(2, a.id, a.contents[0]), s.copies(2, d.id, b)...)...)
+	if s.rng.IntN(3) == 0 {
+		var list []invoice
+		for _, m := range a.contents[0].messages {
+			list = append(list, m.invoice)
+		}
+		s.underNewReference(list)
+	}
 }
 
 // rule has one operator or two at once decide about the drift that an answer
@@ -355,13 +363,21 @@ func (s *story) known() {
 	d := s.send(s.maybeID(), b)
 	if s.rng.IntN(3) > 0 {
 		if alert := s.heldAlert(b.key()); alert != "" {
-			choices := []string{"replace", "process_as_new", "keep_original", "reject_and_notify"}
+			choices := []string{"replace", "replace", "process_as_new", "keep_original", "reject_and_notify"}
 			for person := range 1 + s.rng.IntN(2) {
 				s.decide(rand.New(rand.NewPCG(s.rng.Uint64(), 2)), alert, b.key(), [32]byte{}, choices[s.rng.IntN(len(choices))], person)
 			}
 		}
 	}
 	s.again(d, 2)
+	if s.rng.IntN(3) > 0 {
+		s.underNewReference(list)
+	}
+}
+
+// underNewReference sends invoices once more that may be replaced by now.
+func (s *story) underNewReference(list []invoice) {
+	s.again(s.send(s.maybeID(), s.fresh(list...)), 1)
 }
 
 // heldAlert finds the alert of what the document guard holds under a key: the
@@ -406,6 +422,30 @@ func (s *story) van() {
 	}
 	s.until(through, 3)
 	s.until(shipment{sender: owner, contents: []*content{c}, id: s.maybeID()}, 4)
+}
+
+// purged sends again what was forgotten in between, its transport id with it or
+// not, while a copy comes in or not.
+func (s *story) purged() {
+	d := s.send(s.maybeID(), s.fresh())
+	s.again(d, 1)
+	keys := []ref{d.contents[0].key()}
+	if d.id != "" && s.rng.IntN(3) > 0 {
+		keys = append(keys, d.transportKey())
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { s.purge(keys...) })
+	if s.rng.IntN(2) == 0 {
+		s.atOnce(s.copies(2, d.id, d.contents...)...)
+	}
+	wg.Wait()
+	s.again(d, 2)
+	if s.rng.IntN(3) == 0 {
+		s.send(s.maybeID(), s.altered(d.contents[0]))
+	}
+	if again := s.send(s.maybeID(), d.contents...); again.final() && !again.taken() && len(s.ledger.contents[keys[0]]) == 1 {
+		s.findings.add("outcome", keys[0], "what was purged is not taken again: %s: %s", again, cutText(again.body))
+	}
 }
 
 func (s *story) turnedAway() {
