@@ -42,6 +42,23 @@ func TestFourEyes(t *testing.T) {
 		}
 		r.must("", changed, gateway.Drift, gateway.ToldDrift, "I7")
 	})
+	t.Run("it needs one connection at a time", func(t *testing.T) {
+		r := newRig(t)
+		r.must("", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
+		r.must("", interchange("REF1", message{number: "R-1", amount: "177.00"}), gateway.Drift, gateway.ToldDrift, "I13")
+		id := r.alert()
+		for range r.Pool.Config().MaxConns - 1 {
+			c, err := r.Pool.Acquire(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Release()
+		}
+		got, err := r.Decide(ctx, gateway.Decision{Alert: id, Choice: gateway.Replace, Reason: "corrected", By: anna})
+		if err != nil || got.State != "awaiting_approval" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
 	t.Run("another person approves, once", func(t *testing.T) {
 		r, id, changed := proposed(t)
 		r.must("", changed, gateway.Drift, gateway.ToldDrift, "I7") // one more reception changes no fact

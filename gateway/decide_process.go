@@ -107,7 +107,7 @@ func (x *deciding) commitTransport(ctx context.Context) error {
 		x.facts.touch([]string{string(r.verdict) + " " + r.keyID()})
 	}
 	if propose, err := x.secondPerson(); propose || err != nil {
-		s.rollback()
+		s.end() // the proposal has a transaction of its own
 		if err != nil {
 			return err
 		}

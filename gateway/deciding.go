@@ -315,7 +315,7 @@ func (x *deciding) commit(ctx context.Context) error {
 		x.restate()
 	}
 	if propose, err := x.secondPerson(); propose || err != nil {
-		s.rollback()
+		s.end() // the proposal has a transaction of its own
 		if err != nil {
 			return err
 		}
