@@ -156,6 +156,18 @@ func TestScan(t *testing.T) {
 			t.Fatal(d)
 		}
 	})
+	t.Run("the same text has its findings in the same order", func(t *testing.T) {
+		text := "UNB+UNOC:3+" + strings.Repeat("S", 40) + ":14+" + strings.Repeat("R", 40) + ":14+261129:1015+REF'" + unh1 + "UNT+2+1'UNZ+1+REF'"
+		first := one(t, Reader{}, text)
+		if len(first.Errors) != 2 {
+			t.Fatal(first.Errors)
+		}
+		for range 30 {
+			if d := cmp.Diff(first.Errors, one(t, Reader{}, text).Errors); d != "" {
+				t.Fatal(d)
+			}
+		}
+	})
 	t.Run("more findings than are kept still refuse every message", func(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(unb3)

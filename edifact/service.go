@@ -90,9 +90,9 @@ func (s *scan) unb(seg *edi.Segment) {
 	if len([]rune(ic.ControlReference)) > 14 {
 		s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
 	}
-	for e, p := range map[int]edi.Party{2: ic.Sender, 3: ic.Recipient} {
+	for i, p := range [...]edi.Party{ic.Sender, ic.Recipient} {
 		if len([]rune(p.ID)) > 35 {
-			s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(e, 1), "an interchange partner's identifier is longer than 35 characters")
+			s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(2+i, 1), "an interchange partner's identifier is longer than 35 characters")
 		}
 	}
 }
