@@ -36,6 +36,10 @@ func send(address, path, key string) (s sent) {
 	if err != nil {
 		return sent{err: err}
 	}
+	// Otherwise the kernel takes some megabytes that nobody reads.
+	if err := conn.(*net.TCPConn).SetWriteBuffer(64 << 10); err != nil {
+		return sent{err: errors.Join(err, conn.Close())}
+	}
 	var written atomic.Int64
 	writing := make(chan error, 1)
 	go func() {
