@@ -37,7 +37,7 @@ var (
 	contents = []string{"edi", "compare", "lease"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
-		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "embeddedpg", "migrations", "columns",
+		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns",
 	}, gateways)
 )
 
@@ -48,6 +48,7 @@ var layout = []rule{
 	{"compare", nothing, []string{"edi"}},
 	{"edifact", nothing, []string{"edi"}},
 	{"x12", nothing, []string{"edi"}},
+	{"structure", nothing, []string{"edi"}}, // what may stand in a message; reaches both as a function
 
 	{"embeddedpg", sql, nil},
 	{"migrations", sql, nil},

@@ -1,0 +1,279 @@
+package structure
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// MaxFindings is how many findings Check gives of one message. It then stops:
+// a text that breaks its structure so often is not of this message type.
+const MaxFindings = 100
+
+// check is the state of one pass over one message.
+type check struct {
+	m        *message
+	severity edi.Severity
+	body     *edi.Body
+	at       int // index of the segment at hand
+	stack    []frame
+	last     []int // for each item of the message itself, the last segment with its tag; nil until needed
+	found    []*edi.Error
+}
+
+// frame is a group that the pass is in.
+type frame struct {
+	g     *group
+	at    int   // item that was met last
+	count int32 // and how often
+}
+
+var checks = sync.Pool{New: func() any { return new(check) }}
+
+// run checks all segments between header and trailer.
+func (c *check) run() []*edi.Error {
+	c.stack = append(c.stack[:0], frame{g: &c.m.root})
+	n := c.body.Len()
+	for c.at = 1; c.at < n-1 && len(c.found) < MaxFindings; c.at++ {
+		s := &c.body.Segments[c.at]
+		if it := c.place(s, tagOf(s.RawTag())); it != nil {
+			c.elements(s, it)
+		}
+	}
+	c.leave(0, len(c.m.root.items))
+	found := c.found
+	c.m, c.body, c.found, c.last = nil, nil, nil, nil
+	return found
+}
+
+// place finds where a segment stands: its item's segment table, or nil if there
+// is none for it.
+//
+// It looks onwards only, in the group at hand, then in those around it. An item
+// that has its maximum already is passed over if the tag comes once more further
+// on, which is how directories have the same segment in two places.
+func (c *check) place(s *edi.Segment, t tag) *segment {
+	full, fullAt := -1, 0
+	for depth := len(c.stack) - 1; depth >= 0; depth-- {
+		f := &c.stack[depth]
+		items := f.g.items
+		for i := f.at; i < len(items); i++ {
+			if items[i].tag != t || depth > 0 && i == 0 {
+				continue
+			}
+			if i == f.at && f.count >= items[i].max {
+				if full < 0 {
+					full, fullAt = depth, i
+				}
+				continue
+			}
+			if c.skipsWhatComes(depth, i) {
+				continue
+			}
+			return c.enter(depth, i)
+		}
+	}
+	if full >= 0 {
+		return c.overfull(s, full, fullAt)
+	}
+	return c.misplaced(s, t)
+}
+
+// enter goes on to item i of the group at depth, and reports what is missing
+// before it.
+func (c *check) enter(depth, i int) *segment {
+	c.leave(depth+1, 0)
+	f := &c.stack[depth]
+	if i == f.at {
+		f.count++
+	} else {
+		c.skip(f, i)
+		f.at, f.count = i, 1
+	}
+	it := &f.g.items[i]
+	if it.group != nil {
+		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		return it.group.items[0].segment
+	}
+	return it.segment
+}
+
+// leave ends the groups from depth on; of the message itself, depth 0, it skips
+// up to item to.
+func (c *check) leave(depth, to int) {
+	for len(c.stack) > depth && len(c.stack) > 0 {
+		f := &c.stack[len(c.stack)-1]
+		if depth == 0 && len(c.stack) == 1 {
+			c.skip(f, to)
+			return
+		}
+		c.skip(f, len(f.g.items))
+		c.stack = c.stack[:len(c.stack)-1]
+	}
+}
+
+// skip reports the mandatory items between the one at hand and item to.
+func (c *check) skip(f *frame, to int) {
+	i := f.at
+	if f.count > 0 {
+		i++
+	}
+	for ; i < to; i++ {
+		if f.g.items[i].mandatory {
+			c.missing(&f.g.items[i])
+		}
+	}
+}
+
+// skipsWhatComes reports whether going on to item i of the group at depth would
+// leave out a mandatory segment of the message itself that stands further on in
+// the text: then it is the segment at hand that is out of place, and no reason
+// to end the part of the message that is being read.
+func (c *check) skipsWhatComes(depth, i int) bool {
+	if depth > 0 {
+		return false
+	}
+	f := &c.stack[0]
+	from := f.at + 1
+	if f.count == 0 {
+		from = f.at
+	}
+	for k := from; k < i; k++ {
+		if f.g.items[k].mandatory && c.lastOf(k) > c.at {
+			return true
+		}
+	}
+	return false
+}
+
+// lastOf is the last segment with the tag of item k of the message itself. All
+// are found in one walk, the first time one is asked for.
+func (c *check) lastOf(k int) int {
+	if c.last == nil {
+		items := c.m.root.items
+		c.last = make([]int, len(items))
+		for i := range c.body.Segments {
+			t := tagOf(c.body.Segments[i].RawTag())
+			for k := range items {
+				if items[k].mandatory && items[k].tag == t {
+					c.last[k] = i
+				}
+			}
+		}
+	}
+	return c.last[k]
+}
+
+// overfull reports a segment or group that was met as often as it may be.
+func (c *check) overfull(s *edi.Segment, depth, i int) *segment {
+	c.leave(depth+1, 0)
+	f := &c.stack[depth]
+	it := &f.g.items[i]
+	f.count++
+	first := f.count == it.max+1 // one finding, however many there are
+	if it.group != nil {
+		if first {
+			c.find(groupRepeats, s.Location(0, 0), "%s %s stands here more than %d times, which is the maximum %s",
+				c.m.dir.syntax.group(), it.group.name, it.max, c.inside(f.g))
+		}
+		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		return it.group.items[0].segment
+	}
+	if first {
+		c.find(segmentRepeats, s.Location(0, 0), "%s stands here more than %d times, which is the maximum %s", it.tag, it.max, c.inside(f.g))
+	}
+	return it.segment
+}
+
+// misplaced reports a segment that may not stand here, and finds out what it can
+// be, so that one fault is one finding.
+func (c *check) misplaced(s *edi.Segment, t tag) *segment {
+	at := s.Location(0, 0)
+	// It should have come before: what belongs to it may follow it all the same.
+	for depth := len(c.stack) - 1; depth >= 0; depth-- {
+		f := &c.stack[depth]
+		for i := range f.g.items[:f.at] {
+			it := &f.g.items[i]
+			if it.tag != t || depth > 0 && i == 0 {
+				continue
+			}
+			c.find(lateSegment, at, "%s comes too late: %s it stands before %s", t, c.inside(f.g), f.g.items[f.at].tag)
+			if it.group != nil {
+				c.stack = append(c.stack, frame{g: it.group, count: 1})
+				return it.group.items[0].segment
+			}
+			return it.segment
+		}
+	}
+	// It belongs to a group whose first segment was left out.
+	for depth := len(c.stack) - 1; depth >= 0; depth-- {
+		f := &c.stack[depth]
+		for i := f.at; i < len(f.g.items); i++ {
+			it := &f.g.items[i]
+			if it.group == nil || c.skipsWhatComes(depth, i) {
+				continue
+			}
+			for k := 1; k < len(it.group.items); k++ {
+				if it.group.items[k].tag != t {
+					continue
+				}
+				c.missing(&it.group.items[0])
+				c.enter(depth, i)
+				return c.enter(len(c.stack)-1, k)
+			}
+		}
+	}
+	syntax := c.m.dir.syntax
+	switch {
+	case t == 0 || !plausible(t):
+		c.find(unknownSegment, at, "%q is no segment of %s", clip(s.RawTag()), c.m.dir.name)
+	case !c.m.tags[t]:
+		c.find(foreignSegment, at, "%s is no segment of %s %s in directory %s", t, syntax.message(), c.m.name, c.m.dir.name)
+	default:
+		c.find(unexpectedSegment, at, "%s may not stand behind %s", t, c.body.Segments[c.at-1].Tag())
+	}
+	return nil
+}
+
+// plausible reports whether t can be a segment tag.
+func plausible(t tag) bool {
+	for _, b := range []byte(t.String()) {
+		if (b < 'A' || b > 'Z') && (b < '0' || b > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// clip shortens what is quoted in a text.
+func clip(b []byte) []byte { return b[:min(len(b), 20)] }
+
+// missing reports a mandatory segment, or the trigger of a mandatory group. Its
+// place is behind the last segment that was read.
+func (c *check) missing(it *item) {
+	last := &c.body.Segments[c.at-1]
+	syntax := c.m.dir.syntax
+	at := edi.Location{Offset: last.End(), Segment: syntax.missing(last.Number), Tag: it.tag.String()}
+	if it.group != nil {
+		c.find(missingSegment, at, "%s is missing behind %s: %s %s is mandatory", it.tag, last.Tag(), syntax.group(), it.group.name)
+		return
+	}
+	c.find(missingSegment, at, "%s is missing behind %s", it.tag, last.Tag())
+}
+
+// inside names a group in a sentence.
+func (c *check) inside(g *group) string {
+	if g.name == "" {
+		return fmt.Sprintf("in %s %s", c.m.dir.syntax.message(), c.m.name)
+	}
+	return fmt.Sprintf("in %s %s (%s)", c.m.dir.syntax.group(), g.name, g.items[0].tag)
+}
+
+func (c *check) find(f fault, at edi.Location, text string, args ...any) {
+	if len(c.found) >= MaxFindings {
+		return
+	}
+	c.found = append(c.found, &edi.Error{Code: ours[f], Standard: c.m.dir.syntax.code(f), Severity: c.severity,
+		Text: fmt.Sprintf(text, args...), Location: at})
+}

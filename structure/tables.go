@@ -1,0 +1,133 @@
+package structure
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// Tables are directories ready for use. They never change and may be used by
+// many at once.
+type Tables struct {
+	sources     []source              // first those that win
+	directories map[string]*directory // by syntax and name: "edifact D 96A"
+}
+
+//go:embed tables/*.txt
+var builtIn embed.FS
+
+// BuiltIn gives the tables that come with the program: INVOIC and DESADV of
+// D.96A, D.01B and D.14B, 810 and 856 of 004010 and 005010.
+func BuiltIn() (*Tables, error) {
+	t := new(Tables)
+	names, err := fs.Glob(builtIn, "tables/*.txt")
+	if err != nil {
+		return nil, fmt.Errorf("built-in tables: %w", err)
+	}
+	for _, name := range names {
+		f, err := builtIn.Open(name)
+		if err == nil {
+			t, err = t.With(name, f)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("built-in tables: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// With gives tables that have those of one more file. What it describes takes
+// the place of what was described before in the same directory: messages,
+// segments, composites and elements one by one. file is the name for errors,
+// which are *FormatError or what r gave; t stays as it was.
+func (t *Tables) With(file string, r io.Reader) (*Tables, error) {
+	d, err := parse(file, r)
+	if err != nil {
+		return nil, err
+	}
+	next := &Tables{sources: slices.Concat([]source{{file, d}}, t.sources), directories: maps.Clone(t.directories)}
+	if next.directories == nil {
+		next.directories = map[string]*directory{}
+	}
+	// Directories of an association take what they do not describe from their
+	// base, so a change there is a change here.
+	for i := range next.sources {
+		s := &next.sources[i]
+		if s.syntax != d.syntax || !within(s.name, d.name) {
+			continue
+		}
+		key := s.syntax + " " + s.name
+		next.directories[key], err = compile(s.name, s.syntax, next.of(s.syntax, s.name))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// within reports whether directory name is base or an association's within it.
+func within(name, base string) bool { return name == base || strings.HasPrefix(name, base+" ") }
+
+// of gives the sources of a directory: its own, then those of its bases.
+func (t *Tables) of(syntax, name string) (list []source) {
+	for {
+		for _, s := range t.sources {
+			if s.syntax == syntax && s.name == name {
+				list = append(list, s)
+			}
+		}
+		cut := strings.LastIndexByte(name, ' ')
+		if cut < 0 {
+			return list
+		}
+		name = name[:cut]
+	}
+}
+
+// message finds what may stand in a message of type t: that of its association
+// (EAN008, VICS) where there is one, else that of its directory; nil if there is
+// no table.
+func (t *Tables) message(syntax string, m *edi.MessageType) *message {
+	name := m.Version + " " + m.Release
+	association := m.AssociationCode
+	if syntax == "x12" {
+		// GS08 is version, release, industry identifier in one: 004010VICS.
+		if name = m.Release; len(name) > 6 {
+			name, association = name[:6], name[6:]
+		}
+	}
+	if association != "" {
+		if d := t.directories[syntax+" "+name+" "+association]; d != nil && d.messages[m.Type] != nil {
+			return d.messages[m.Type]
+		}
+	}
+	if d := t.directories[syntax+" "+name]; d != nil {
+		return d.messages[m.Type]
+	}
+	return nil
+}
+
+// Knows reports whether there is a table for messages of this type.
+func (t *Tables) Knows(syntax string, m *edi.MessageType) bool { return t.message(syntax, m) != nil }
+
+// Check finds what is wrong with the structure of message i of ic, whose text is
+// b: at most MaxFindings, in the order of the text, all of the given severity.
+// A type for which there is no table gives no finding.
+func (t *Tables) Check(ic *edi.Interchange, i int, b *edi.Body, severity edi.Severity) []*edi.Error {
+	m := t.message(ic.Syntax, ic.Messages[i].Type)
+	if m == nil || b.Len() < 2 {
+		return nil
+	}
+	c := checks.Get().(*check)
+	defer checks.Put(c)
+	c.m, c.severity, c.body = m, severity, b
+	return c.run()
+}
