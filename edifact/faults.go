@@ -17,15 +17,19 @@ const (
 
 // report adds a finding on message i, or on the interchange if i is -1.
 func (s *scan) report(i int, severity edi.Severity, code, standard string, at edi.Location, text string, args ...any) {
-	e := &edi.Error{Code: code, Standard: standard, Severity: severity, Text: fmt.Sprintf(text, args...), Location: at}
+	s.add(i, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: fmt.Sprintf(text, args...), Location: at})
+}
+
+// add keeps a finding, as report does.
+func (s *scan) add(i int, e *edi.Error) {
 	var dropped bool
 	switch {
 	case i < 0:
 		s.ic.Errors, dropped = keep(s.ic.Errors, e, maxInterchangeErrors)
 	case len(s.ic.MessageErrors[i]) == 0 && len(s.ic.MessageErrors) >= maxRefused:
 		dropped = true
-		if severity == edi.SeverityError {
-			s.stop("too-many-errors", "18", at, "more than %d messages have findings; the interchange is not read further", maxRefused)
+		if e.Severity == edi.SeverityError {
+			s.stop("too-many-errors", "18", e.Location, "more than %d messages have findings; the interchange is not read further", maxRefused)
 		}
 	default:
 		if s.ic.MessageErrors == nil {

@@ -19,6 +19,10 @@ type Reader struct {
 	// through, for senders whose 0062 is constant.
 	UnreliableMessageReferences bool
 
+	// Check, which may be nil, judges what stands inside message i, as
+	// structure.Tables does. What it finds joins what was found of the message.
+	Check func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error
+
 	maxMessage int64 // bytes; 0 means MaxMessage
 	chunk      int   // bytes read from a spool at a time; 0 means readChunk
 }

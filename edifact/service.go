@@ -269,11 +269,13 @@ func (s *scan) unt(seg *edi.Segment) error {
 	s.count(i, seg, 1, len(segments), "unt-count-mismatch", "UNT 0074", "segments", "the message")
 	s.reference(i, seg, 2, s.ic.Messages[i].Reference, "unt-reference-mismatch", "UNT 0062", "UNH")
 	s.characters(i, segments)
+	body := edi.Body{Segments: segments}
+	s.check(i, &body)
 	s.open, s.seen = -1, s.lex.Seen
 	if s.visit == nil || s.stopped {
 		return nil
 	}
-	return s.visit(i, &edi.Body{Segments: segments})
+	return s.visit(i, &body)
 }
 
 // close measures the message that was begun last.
