@@ -52,6 +52,9 @@ type Group struct {
 	Agency, Version   string // GS07, GS08; 0051, S008
 	Offset            int64
 	Messages          int // counted
+	Included          int // as GE01 says; 0 where it says nothing
+
+	Errors []*Error // of the group itself; one of severity Error refuses its messages and no others
 }
 
 // MessageType is what UNH S009 or ST01/GS08 says. Interchanges of a million
@@ -81,9 +84,14 @@ type Delimiters struct {
 	Explicit                                                     bool // UNA was sent
 }
 
-// Refused reports whether message i may not be processed: an error of its own,
-// or one of the interchange.
+// Refused reports whether message i may not be processed: an error of its own, of
+// its group or of the interchange.
 func (ic *Interchange) Refused(i int) bool {
+	if i < len(ic.Messages) {
+		if g := ic.Messages[i].Group; g >= 0 && Worst(ic.Groups[g].Errors) >= SeverityError {
+			return true
+		}
+	}
 	return Worst(ic.Errors) >= SeverityError || Worst(ic.MessageErrors[i]) >= SeverityError
 }
 

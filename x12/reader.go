@@ -1,0 +1,85 @@
+package x12
+
+import "github.com/edigw/edigw/edi"
+
+// Reader reads interchanges. The zero value follows the standard and forgives
+// what is clear; its fields are what a partner's settings may change.
+type Reader struct {
+	// Charset is the character set of bytes ≥ 0x80: UTF-8, ISO-8859-1 or
+	// WINDOWS-1252. ISA names none. Empty: a value that is UTF-8 is read as that,
+	// any other as Windows-1252, with a warning.
+	Charset string
+
+	// UnreliableMessageReferences lets a second transaction set with a known
+	// control number through, for senders whose ST02 is constant.
+	UnreliableMessageReferences bool
+
+	maxMessage int64 // bytes; 0 means MaxMessage
+	chunk      int   // bytes read from a spool at a time; 0 means the window's own
+}
+
+// What is refused for its size alone. A transaction set is held in memory as a
+// whole.
+const (
+	MaxMessage  = 64 << 20   // bytes of one transaction set
+	MaxSegments = 10_000_000 // in one: SE01 is n..10
+	MaxMessages = 999_999    // in one interchange: GE01 is n..6
+	MaxGroups   = 99_999     // in one interchange: IEA01 is n..5
+	MaxTypes    = 1_000      // different ST01, ST03 and GS08 in one interchange
+	MaxHeader   = 4 << 10    // bytes of ISA, GS or ST
+	maxMarks    = 24 << 20   // delimiters in one transaction set
+)
+
+func (r Reader) messageLimit() int64 {
+	if r.maxMessage > 0 {
+		return r.maxMessage
+	}
+	return MaxMessage
+}
+
+// Leads reports whether head, the start of a payload, is X12: ISA, or a GS or ST
+// that Split can name in its refusal. A byte order mark and blanks may stand
+// before it.
+func Leads(head []byte) bool {
+	head = skipLead(head)
+	switch {
+	case len(head) >= 4 && string(head[:3]) == "ISA":
+		return delimits(head[3])
+	case len(head) >= 3 && string(head[:2]) == "GS", len(head) >= 3 && string(head[:2]) == "ST":
+		return delimits(head[2]) && head[2] != ' '
+	}
+	return false
+}
+
+// delimits reports whether b may be an element separator.
+func delimits(b byte) bool { return !alphanumeric(b) && !edi.Blank(b) && b < 0x80 || b == '\t' }
+
+// skipLead takes off what may stand before a header.
+// QUIRK: desktop tools write a byte order mark, spoolers line breaks and NUL.
+func skipLead(b []byte) []byte {
+	for len(b) > 0 {
+		switch {
+		case edi.Blank(b[0]):
+			b = b[1:]
+		case len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF:
+			b = b[3:]
+		default:
+			return b
+		}
+	}
+	return b
+}
+
+func alphanumeric(b byte) bool {
+	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
+}
+
+// digits reports whether s is made of digits and has one.
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,201 @@
+package x12
+
+import (
+	"crypto/sha256"
+	"math"
+	"strconv"
+
+	"github.com/edigw/edigw/edi"
+)
+
+func (s *scan) st(seg *edi.Segment) {
+	s.endMessage(seg)
+	at := seg.Location(0, 0)
+	if s.headerTooLong(seg) {
+		return
+	}
+	if len(s.ic.Messages) >= MaxMessages {
+		s.stop("too-many-messages", "024", at, "more than %d transaction sets", MaxMessages)
+		return
+	}
+	if s.group < 0 {
+		s.report(-1, edi.SeverityError, "gs-missing", "022", at, "a transaction set stands outside any group: GS is missing, or GE came too early")
+	}
+	s.grow(seg)
+	s.open, s.before = s.next, s.ic.Segments-1
+	seg.Number = 1
+	m := edi.Message{Reference: s.keptText(trim(seg.Get(2, 1))), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
+	s.ic.Messages = append(s.ic.Messages, m)
+	i := s.message()
+	if s.group >= 0 {
+		s.ic.Groups[s.group].Messages++
+	}
+	if t := m.Type.Type; len(t) != 3 || !capital(t[0]) || !capital(t[1]) || !capital(t[2]) {
+		s.report(i, edi.SeverityError, "st-incomplete", "6", seg.Location(1, 1), "%q (ST01) is no transaction set identifier of three digits", clip([]byte(t)))
+	}
+	switch {
+	case m.Reference == "":
+		s.report(i, edi.SeverityError, "st-incomplete", "7", seg.Location(2, 1), "ST has no control number (ST02)")
+	case len(m.Reference) < 4 || len(m.Reference) > 9:
+		s.report(i, edi.SeverityWarning, "st-control-number-length", "7", seg.Location(2, 1), "control number %q (ST02) has not four to nine characters", clip([]byte(m.Reference)))
+	}
+	if first := s.refs.Add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
+		s.report(i, edi.SeverityError, "message-reference-duplicate", "23", seg.Location(2, 1),
+			"control number %s (ST02) was used by transaction set %d of the interchange already, in the same group", clip([]byte(m.Reference)), first+1)
+	}
+	if s.group >= 0 {
+		s.functional(i, seg)
+	}
+}
+
+// functional notes a transaction set in a group of another kind.
+func (s *scan) functional(i int, seg *edi.Segment) {
+	group, t := s.ic.Groups[s.group].FunctionalID, s.ic.Messages[i].Type.Type
+	if want, ok := functionalIDs[t]; ok && want != group {
+		s.report(i, edi.SeverityWarning, "functional-id-mismatch", "", seg.Location(1, 1),
+			"transaction set %s belongs into a group %s (GS01), this one is %s", t, want, clip([]byte(group)))
+	}
+}
+
+// functionalIDs are the GS01 of the transaction sets that are met most here.
+var functionalIDs = map[string]string{
+	"810": "IN", "856": "SH", "850": "PO", "855": "PR", "860": "PC", "820": "RA", "846": "IB", "830": "PS", "862": "SS",
+	"997": "FA", "999": "FA", "824": "AG", "861": "RC", "867": "PT", "832": "SC", "940": "OW", "945": "SW", "204": "SM", "214": "QM", "210": "IM",
+}
+
+// grow makes room ahead, for as many sets as the text will hold at the rate so far:
+// doubling a large slice would need three times its size for a moment.
+func (s *scan) grow(seg *edi.Segment) {
+	n := len(s.ic.Messages)
+	if n < cap(s.ic.Messages) || n < 1<<16 {
+		return
+	}
+	read := seg.Offset() - s.ic.Offset
+	expect := int(float64(n) * float64(s.ic.Length) / float64(max(read, 1)) * 1.02)
+	grown := make([]edi.Message, n, max(min(expect, MaxMessages), n+n/8))
+	copy(grown, s.ic.Messages)
+	s.ic.Messages = grown
+}
+
+// messageType gives ST01, ST03 and GS08 as one value for all sets that name the
+// same: release 005010 and association code X222A1 of 005010X222A1.
+func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
+	version, agency := "", ""
+	if s.group >= 0 {
+		version, agency = s.ic.Groups[s.group].Version, s.ic.Groups[s.group].Agency
+	}
+	convention := trim(seg.Get(3, 1))
+	name := string(seg.RawElement(1)) + "\x00" + convention + "\x00" + version + "\x00" + agency
+	if known := s.types[name]; known != nil {
+		return known
+	}
+	if len(s.types) >= MaxTypes {
+		s.stop("too-many-types", "024", seg.Location(1, 0), "more than %d kinds of transaction set", MaxTypes)
+	} else if s.types == nil {
+		s.types = make(map[string]*edi.MessageType)
+	}
+	t := &edi.MessageType{Type: trim(seg.Get(1, 1)), Release: version, Agency: agency}
+	if len(version) > 6 {
+		t.Release, t.AssociationCode = version[:6], version[6:]
+	}
+	if convention != "" { // ST03 is the one that counts where both are sent
+		t.AssociationCode = convention
+		if len(convention) > 6 && convention[:6] == t.Release {
+			t.AssociationCode = convention[6:]
+		}
+	}
+	s.types[name] = t
+	return t
+}
+
+func (s *scan) se(seg *edi.Segment) error {
+	if s.open < 0 {
+		if s.group >= 0 {
+			s.reportGroup(s.group, edi.SeverityError, "st-missing", "", seg.Location(0, 0), "SE ends a transaction set that no ST began")
+		} else {
+			s.report(-1, edi.SeverityError, "st-missing", "022", seg.Location(0, 0), "SE ends a transaction set that no ST began")
+		}
+		s.orphans = false
+		return nil
+	}
+	i := s.message()
+	segments := s.lex.Segments[s.open : s.next+1]
+	s.close(segments)
+	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
+		s.report(i, severity, code, standard, seg.Location(e, 1), text, args...)
+	}
+	count(seg, 1, len(segments), "se-count-mismatch", "4", "SE01", "segments", "the transaction set", report)
+	controlNumbers(seg, 2, s.ic.Messages[i].Reference, "se-reference-mismatch", "3", "SE02", "ST02", report)
+	s.characters(i, segments)
+	s.open, s.seen = -1, s.lex.Seen
+	if s.visit == nil || s.stopped {
+		return nil
+	}
+	return s.visit(i, &edi.Body{Segments: segments})
+}
+
+// close measures the transaction set that was begun last.
+func (s *scan) close(segments []edi.Segment) {
+	m := &s.ic.Messages[s.message()]
+	raw := (&edi.Body{Segments: segments}).Raw()
+	m.Length, m.SHA256, m.Segments = int64(len(raw)), sha256.Sum256(raw), int32(len(segments))
+}
+
+// endMessage ends a transaction set in which another header or trailer turned up.
+func (s *scan) endMessage(seg *edi.Segment) {
+	if s.open >= 0 {
+		seg.Number = int32(s.ic.Segments)
+		s.seMissing(seg.Location(0, 0))
+	}
+}
+
+// seMissing ends the open transaction set, whose last segment stands before at.
+func (s *scan) seMissing(at edi.Location) {
+	segments := s.lex.Segments[s.open:s.next]
+	s.close(segments)
+	i := s.message()
+	s.characters(i, segments)
+	m := &s.ic.Messages[i]
+	s.report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", clip([]byte(m.Reference)), m.Offset)
+	s.open, s.seen = -1, s.lex.Seen
+}
+
+// reporting is how count and controlNumbers say what is wrong with element e.
+type reporting func(severity edi.Severity, code, standard string, e int, text string, args ...any)
+
+// count compares a control count with what was counted. Leading zeros are fine.
+func count(seg *edi.Segment, e, counted int, code, standard, name, what, where string, report reporting) {
+	text := trim(seg.Get(e, 1))
+	switch n, err := strconv.ParseInt(text, 10, 64); {
+	case text == "":
+		report(edi.SeverityError, code, standard, e, "%s is missing; %s has %d %s", name, where, counted, what)
+	case !digits(text) || err != nil || n > math.MaxInt32:
+		report(edi.SeverityError, code, standard, e, "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
+	case int(n) != counted:
+		report(edi.SeverityError, code, standard, e, "%s says %d %s, but %s has %d", name, n, what, where, counted)
+	}
+}
+
+// controlNumbers compares a trailer's control number with its header's.
+// QUIRK: trailers without the header's leading zeros are common, and clear.
+func controlNumbers(seg *edi.Segment, e int, header, code, standard, name, headerName string, report reporting) {
+	text := trim(seg.Get(e, 1))
+	switch {
+	case text == header:
+	case text == "":
+		report(edi.SeverityError, code, standard, e, "%s is missing; %s is %q", name, headerName, clip([]byte(header)))
+	case digits(text) && digits(header) && number(text) == number(header) && len(text) < 19 && len(header) < 19:
+		report(edi.SeverityWarning, code, "", e, "%s is %s and %s is %s: the same number with other leading zeros", name, text, headerName, header)
+	default:
+		report(edi.SeverityError, code, standard, e, "%s is %q, but %s is %q", name, clip([]byte(text)), headerName, clip([]byte(header)))
+	}
+}
+
+// number reads digits; what is longer than 18 of them is no number of ours.
+func number(s string) int {
+	n := 0
+	for i := 0; i < len(s) && i < 18; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	return n
+}
