@@ -132,7 +132,7 @@ var edifactFormat = gateway.Format{
 }
 
 func reader(o gateway.Reading) edifact.Reader {
-	return edifact.Reader{UnreliableMessageReferences: o.UnreliableMessageReferences}
+	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences}
 }
 
 // apply applies configuration as `edigw partners apply` does.

@@ -29,6 +29,8 @@ type Lexer struct {
 	Seen     Class     // of all bytes since the caller last cleared it
 	Empties  int       // empty segments: two terminators in a row; not in Segments
 	Stray    int64     // offset of the first of them
+	Gaps     int       // between segments where more than one line end stands, or other blanks
+	Gap      int64     // offset behind the first of them
 
 	class    [256]uint8
 	blank    [256]bool // between segments, unless it is a delimiter
@@ -40,6 +42,7 @@ type Lexer struct {
 	first    uint32 // and its first mark
 	released bool
 	escaped  uint32 // window offset + 1 of a byte released from the block before, 0 none
+	gap      gap    // blanks before from
 }
 
 // NewLexer makes a lexer for a text with delimiters d. Zero delimiters are not
@@ -144,6 +147,7 @@ func (l *Lexer) Lex(n int) bool {
 		n -= size
 	}
 	for int(l.from) < l.done && l.blank[l.text.raw[l.from]] {
+		l.gap = l.gap.and(l.text.raw[l.from])
 		l.from++
 	}
 	return l.done < len(l.text.raw)
@@ -231,8 +235,8 @@ func (l *Lexer) cut() {
 			}
 			continue
 		}
-		for from < to && l.blank[raw[from]] {
-			from++
+		if from < to && l.blank[raw[from]] || l.gap != gapNone {
+			from = l.skip(from, to)
 		}
 		last := base + i
 		if from == to {
@@ -259,6 +263,44 @@ func (l *Lexer) cut() {
 	}
 	l.from, l.first, l.released, l.Segments = from, first, released, segments[:at]
 	l.scanned = len(t.marks)
+}
+
+// skip gives the first byte from from on that is no blank, and notes blanks that
+// are more than the end of a line.
+func (l *Lexer) skip(from, to uint32) uint32 {
+	g, raw := l.gap, l.text.raw
+	for from < to && l.blank[raw[from]] {
+		g = g.and(raw[from])
+		from++
+	}
+	if g == gapOdd {
+		if l.Gaps++; l.Gaps == 1 {
+			l.Gap = l.text.base + int64(from)
+		}
+	}
+	l.gap = gapNone
+	return from
+}
+
+// gap is what stands between two segments: nothing, one line end, or more.
+type gap uint8
+
+const (
+	gapNone gap = iota
+	gapReturn
+	gapLine
+	gapOdd
+)
+
+// and is g with b behind it.
+func (g gap) and(b byte) gap {
+	switch {
+	case g == gapNone && b == '\r':
+		return gapReturn
+	case g <= gapReturn && b == '\n':
+		return gapLine
+	}
+	return gapOdd
 }
 
 // gather fills stops with the indexes of terminators and releases.

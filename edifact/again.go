@@ -16,7 +16,7 @@ const againChunk = 256 << 10
 // the payload could not be read. Not for concurrent use.
 func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Body, error) {
 	cs, _ := r.charset(ic.SyntaxID, ic.Encoding)
-	lex := edi.NewLexer(ic.Delimiters, cs.decode)
+	lex := edi.NewLexer(ic.Delimiters, cs.Decode)
 	mem, inMemory := p.InMemory()
 	var read []byte // of the spool
 	var at int64    // where that starts
@@ -39,7 +39,7 @@ func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Bod
 			}
 			raw = read[:m.Length]
 		}
-		lex.Reset(ic.Delimiters, cs.decode)
+		lex.Reset(ic.Delimiters, cs.Decode)
 		lex.Window(raw, m.Offset)
 		for lex.Lex(len(raw)) {
 		}

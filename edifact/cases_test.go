@@ -29,8 +29,8 @@ func TestSharedCases(t *testing.T) {
 		"05-unb-trailing-a":     {[]string{"REF000106"}, []int{1}, nil, nil, nil},
 		"05-unb-trailing-b":     {[]string{"REF000107"}, []int{1}, nil, nil, nil},
 		"05-unb-trailing-c":     {[]string{"REF000108"}, []int{1}, nil, nil, nil},
-		"09-trailing-blanks":    {[]string{"REF000114"}, []int{1}, nil, nil, nil},
-		"11-utf8-bom-a":         {[]string{"REF000116"}, []int{1}, nil, nil, []string{"Müller"}},
+		"09-trailing-blanks":    {[]string{"REF000114"}, []int{1}, []string{"note 21 blanks-between-segments 0  0.0"}, nil, nil},
+		"11-utf8-bom-a":         {[]string{"REF000116"}, []int{1}, []string{"note 21 byte-order-mark 0  0.0"}, nil, []string{"Müller"}},
 		"13-two-interchanges-a": {[]string{"REF000119", "REF000120"}, []int{1, 1}, nil, nil, nil},
 		"13-two-interchanges-b": {[]string{"REF000121", "REF000122"}, []int{1, 1}, []string{"error 29 unz-count-mismatch 19 UNZ 1.1"}, nil, nil},
 		"15-ung-une-a":          {[]string{"REF000124"}, []int{3}, nil, nil, nil},
@@ -47,7 +47,7 @@ func TestSharedCases(t *testing.T) {
 		"32-unoy-utf8":          {[]string{"REF000303"}, []int{1}, nil, nil, []string{"港口物流"}},
 		"34-invalid-utf8-nul-a": {[]string{"REF000306"}, []int{1}, []string{"error 21 character-invalid @0 5 NAD 4.1"}, nil, []string{"S\uFFFDd"}},
 		"34-invalid-utf8-nul-b": {[]string{"REF000307"}, []int{1}, []string{"error 21 character-invalid @0 5 NAD 4.1"}, nil, []string{"Tal\x00quist"}},
-		"40-padded-ids-b":       {[]string{"REF000405"}, []int{1}, nil, nil, nil},
+		"40-padded-ids-b":       {[]string{"REF000405"}, []int{1}, []string{"note 12 padded-identifier 1 UNB 2.1"}, nil, nil},
 		"93-test-indicator-a":   {[]string{"REF000805"}, []int{1}, nil, nil, nil},
 	} {
 		t.Run(file, func(t *testing.T) {

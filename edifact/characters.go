@@ -18,7 +18,7 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 	if s.seen&edi.ClassHigh != 0 {
 		s.high(i, segments)
 	}
-	if s.seen&edi.ClassLower != 0 && s.charset.name == "UNOA" && !s.said["outside-level-a"] {
+	if s.seen&edi.ClassLower != 0 && s.charset.Name == "UNOA" && !s.said["outside-level-a"] {
 		s.lower(segments)
 	}
 	if s.released && !s.said["release-unneeded"] {
@@ -38,7 +38,7 @@ func (s *scan) controls(i int, segments []edi.Segment) {
 			case b == 0:
 				s.report(i, edi.SeverityError, "character-invalid", "21", seg.LocationAt(seg.Offset()+int64(k)), "a NUL byte stands in the text")
 				return
-			case b == 0x1B && s.charset.name == "UNOX":
+			case b == 0x1B && s.charset.Name == "UNOX":
 				s.report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationAt(seg.Offset()+int64(k)),
 					"UNOX with an escape sequence (ISO 2022) is not read")
 				return
@@ -60,8 +60,12 @@ func (s *scan) high(i int, segments []edi.Segment) {
 	if nextHigh(raw, 0) == len(raw) {
 		return
 	}
-	multibyte := !s.charset.utf8 && utf8.Valid(raw)
-	if s.charset.utf8 && utf8.Valid(raw) {
+	multibyte := !s.charset.UTF8 && utf8.Valid(raw)
+	if s.charset.UTF8 && s.charset.High != nil {
+		s.detected(segments)
+		return
+	}
+	if s.charset.UTF8 && utf8.Valid(raw) {
 		return
 	}
 	for _, seg := range segments {
@@ -69,7 +73,7 @@ func (s *scan) high(i int, segments []edi.Segment) {
 		for k := nextHigh(raw, 0); k < len(raw); k = nextHigh(raw, k+1) {
 			at := func() edi.Location { return seg.LocationAt(seg.Offset() + int64(k)) }
 			switch c := s.charset; {
-			case c.utf8:
+			case c.UTF8:
 				r, n := utf8.DecodeRune(raw[k:])
 				if r != utf8.RuneError || n > 1 {
 					k += n - 1
@@ -77,19 +81,33 @@ func (s *scan) high(i int, segments []edi.Segment) {
 				}
 				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is no UTF-8, which %s (0001) declares", raw[k], s.ic.SyntaxID)
 				return
-			case c.ascii:
+			case c.ASCII:
 				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is outside %s (0001), which is ASCII", raw[k], s.ic.SyntaxID)
 				return
-			case c.high[raw[k]-0x80] == utf8.RuneError:
-				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X means nothing in %s", raw[k], c.name)
+			case c.High[raw[k]-0x80] == utf8.RuneError:
+				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X means nothing in %s", raw[k], c.Name)
 				return
 			case c.assumed && s.once("charset-assumed"):
-				s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(), "%s (0001) has no bytes such as 0x%02X; read as %s by the partner's settings", s.ic.SyntaxID, raw[k], c.name)
+				s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(), "%s (0001) has no bytes such as 0x%02X; read as %s by the partner's settings", s.ic.SyntaxID, raw[k], c.Name)
 			case multibyte && s.once("looks-like-utf-8"):
-				s.report(-1, edi.SeverityWarning, "looks-like-utf-8", "", at(), "the text is read as %s but looks like UTF-8; the partner's charset may have to be set", c.name)
-			case c.high == windows && raw[k] < 0xA0 && s.once("windows-1252"):
+				s.report(-1, edi.SeverityWarning, "looks-like-utf-8", "", at(), "the text is read as %s but looks like UTF-8; the partner's charset may have to be set", c.Name)
+			case c.IsWindows() && c.Name != "WINDOWS-1252" && raw[k] < 0xA0 && s.once("windows-1252"):
 				s.report(-1, edi.SeverityWarning, "windows-1252", "21", at(), "byte 0x%02X is a control character in ISO 8859-1; read as Windows-1252", raw[k])
 			}
+		}
+	}
+}
+
+// detected notes which of its two sets a text of edi.Detect was read in first.
+func (s *scan) detected(segments []edi.Segment) {
+	for _, seg := range segments {
+		raw := seg.Raw()
+		if k := nextHigh(raw, 0); k < len(raw) && s.once("charset-detected") {
+			set := "UTF-8"
+			if !utf8.Valid(raw) {
+				set = "Windows-1252"
+			}
+			s.report(-1, edi.SeverityNote, "charset-detected", "", seg.LocationAt(seg.Offset()+int64(k)), "byte 0x%02X is read as %s, which the partner's settings leave to the text", raw[k], set)
 		}
 	}
 }

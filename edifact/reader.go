@@ -5,15 +5,7 @@ import "github.com/edigw/edigw/edi"
 // Reader reads interchanges. The zero value follows the standard; its fields
 // are what a partner's settings may change.
 type Reader struct {
-	// Charset is the character set that the text is in whatever UNB 0001 says,
-	// for senders that declare the wrong one: a level (UNOC), UTF-8,
-	// ISO-8859-15 or WINDOWS-1252. Empty: 0001 and 0133 hold.
-	Charset string
-
-	// DefaultCharset is the character set where 0001 names none that we know,
-	// or one that has no bytes ≥ 0x80 while the text has. Empty: such bytes are
-	// errors.
-	DefaultCharset string
+	edi.Tolerance
 
 	// UnreliableMessageReferences lets a second message with a known reference
 	// through, for senders whose 0062 is constant.

@@ -29,15 +29,15 @@ func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *e
 	b := takeBuffers()
 	defer b.giveBack()
 	s.lex, s.content = &b.lex, b.content
-	s.lex.Reset(ic.Delimiters, s.charset.decode)
+	s.lex.Reset(ic.Delimiters, s.charset.Decode)
 	s.content.Reset("edifact", s.charset.digested())
+	if err := s.lead(p); err != nil {
+		return err
+	}
 	if err := s.run(p); err != nil {
 		return err
 	}
-	if s.lex.Empties > 0 && !s.stopped {
-		s.report(-1, edi.SeverityNote, "empty-segment", "", edi.Location{Offset: s.lex.Stray},
-			"%d segment terminators have no segment before them", s.lex.Empties)
-	}
+	s.gaps()
 	ic.ContentSHA256 = s.content.Sum()
 	if s.stopped {
 		ic.ContentSHA256 = sha256.Sum256(append([]byte("edigw unread 1 edifact\n"), ic.PayloadSHA256[:]...))

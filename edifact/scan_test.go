@@ -23,8 +23,8 @@ func TestScanFindings(t *testing.T) {
 		want []string
 	}{
 		"nothing wrong": {message("BGM+380+1+9'", 3), nil},
-		"leading zeros of counts are fine": {
-			unb3 + unh1 + "UNT+0002+1'UNZ+00001+REF'", nil},
+		"leading zeros of counts are noted": {
+			unb3 + unh1 + "UNT+0002+1'UNZ+00001+REF'", []string{"note 12 leading-zeros @0 2 UNT 1.1"}},
 		"UNT counts its own and UNH": {message("BGM+380'", 2), []string{"error 29 unt-count-mismatch @0 3 UNT 1.1"}},
 		"a count that is no number":  {unb3 + unh1 + "UNT+X+1'UNZ+1+REF'", []string{"error 37 unt-count-mismatch @0 2 UNT 1.1"}},
 		"a count beyond all measure": {unb3 + unh1 + "UNT+99999999999999999999+1'UNZ+1+REF'", []string{"error 37 unt-count-mismatch @0 2 UNT 1.1"}},
@@ -86,7 +86,8 @@ func TestScanFindings(t *testing.T) {
 		"a tag that is none":                      {message("bgm+380'", 3), []string{"error 12 tag-invalid @0 2 bgm 0.0"}},
 		"a tag with a released separator":         {message("LIN?+1'", 3), []string{"error 12 tag-invalid @0 2 LIN?+1 0.0"}},
 		"a tag torn by a line break":              {message("BG\r\nM+380'", 3), []string{"error 12 tag-invalid @0 2 BG\r\nM 0.0"}},
-		"blanks and line breaks between segments": {strings.ReplaceAll(message("BGM+380'", 3), "'", "'  \t\r\n\r\n"), nil},
+		"blanks and line breaks between segments": {strings.ReplaceAll(message("BGM+380'", 3), "'", "'  \t\r\n\r\n"), []string{"note 21 blanks-between-segments 0  0.0"}},
+		"line ends alone":                         {strings.ReplaceAll(message("BGM+380'", 3), "'", "'\r\n"), nil},
 		"END and ISA may be user segments":        {message("ISA+1'END+1'IEA'", 5), nil},
 		"UNB, UNZ and ISA in the data are data": {
 			message("FTX+AAI+++UNB+UNZ+1+UNA:+. ?'UNB+ISA'", 3), nil},
@@ -104,6 +105,53 @@ func TestScanFindings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTolerance sends what is let pass by default under settings that refuse it.
+func TestTolerance(t *testing.T) {
+	for name, c := range map[string]struct {
+		strict edi.Tolerance
+		text   string
+		want   []string
+	}{
+		"a byte order mark": {edi.Tolerance{RefuseByteOrderMark: true}, "\r\n\xEF\xBB\xBF\r\n" + message("", 2),
+			[]string{"error 21 byte-order-mark 0  0.0"}},
+		"empty lines": {edi.Tolerance{RefuseBlankLines: true}, strings.ReplaceAll(message("", 2), "'", "'\n\n"),
+			[]string{"error 21 blanks-between-segments 0  0.0"}},
+		"one line end is none": {edi.Tolerance{RefuseBlankLines: true}, strings.ReplaceAll(message("", 2), "'", "'\n"), nil},
+		"a padded sender": {edi.Tolerance{RefuseUnpadded: true}, strings.Replace(message("", 2), "+S:14", "+S  :14", 1),
+			[]string{"error 12 padded-identifier 1 UNB 2.1"}},
+		"a padded reference": {edi.Tolerance{RefuseUnpadded: true}, strings.Replace(message("", 2), "+REF'", "+REF '", 1),
+			[]string{"error 12 padded-identifier 1 UNB 5.1"}},
+		"leading zeros": {edi.Tolerance{RefuseLeadingZeros: true}, unb3 + unh1 + "UNT+0002+1'UNZ+00001+REF'",
+			[]string{"error 12 leading-zeros 4 UNZ 1.1", "error 12 leading-zeros @0 2 UNT 1.1"}},
+		"a count of nothing": {edi.Tolerance{RefuseLeadingZeros: true}, unb3 + "UNZ+0+REF'", []string{"error 32 interchange-empty 2 UNZ 0.0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.want == nil {
+				c.want = []string{}
+			}
+			if d := cmp.Diff(c.want, findings(one(t, Reader{Tolerance: c.strict}, c.text))); d != "" {
+				t.Fatalf("%q\n%s", c.text, d)
+			}
+			for _, f := range findings(one(t, Reader{}, c.text)) {
+				if c.want[0] != f && !strings.HasPrefix(f, "note ") {
+					t.Fatalf("%q by default: %s", c.text, f)
+				}
+			}
+		})
+	}
+	t.Run("empty lines are counted alike however the text is cut into blocks", func(t *testing.T) {
+		text := strings.ReplaceAll(message(strings.Repeat("FTX+AAI+++"+strings.Repeat("x", 97)+"'", 2000), 2002), "'", "'\r\n\r\n")
+		want := one(t, Reader{}, text).Errors
+		spool := spooled(t, []byte(text))
+		for chunk := range 10 {
+			all, _ := readAll(t, Reader{chunk: 5000 + chunk}, spool, nil)
+			if d := cmp.Diff(want, all[0].Errors); d != "" || len(want) != 1 {
+				t.Fatalf("pieces of %d bytes: %s", 5000+chunk, d)
+			}
+		}
+	})
 }
 
 func TestScan(t *testing.T) {

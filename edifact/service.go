@@ -87,6 +87,7 @@ func (s *scan) unb(seg *edi.Segment) {
 		s.report(-1, edi.SeverityWarning, "unb-date-length", "39", seg.Location(4, 1),
 			"date of preparation %s (0017) has %d digits, in syntax version %s it has %d", date, len(date), ic.SyntaxVersion, long)
 	}
+	s.padded(seg)
 	if len([]rune(ic.ControlReference)) > 14 {
 		s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
 	}
@@ -331,6 +332,8 @@ func (s *scan) count(i int, seg *edi.Segment, e, counted int, code, name, what, 
 		s.report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
 	case int(n) != counted:
 		s.report(i, edi.SeverityError, code, "29", seg.Location(e, 1), "%s says %d %s, but %s has %d", name, n, what, where, counted)
+	case text[0] == '0' && n > 0 && (s.reader.RefuseLeadingZeros || s.once("leading-zeros")):
+		s.forgive(i, s.reader.RefuseLeadingZeros, "leading-zeros", "12", seg.Location(e, 1), "%s is %q: zeros stand before the count", name, clip([]byte(text)))
 	}
 }
 

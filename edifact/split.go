@@ -115,7 +115,7 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 	first := segment(nil)
 	ic.Delimiters = settleRepetition(ic.Delimiters, first.Get(1, 2))
 	cs, _ := r.charset(first.Get(1, 1), first.Get(1, 4)) // an unknown one is Scan's to report
-	fault = readUNB(ic, segment(cs.decode))
+	fault = readUNB(ic, segment(cs.Decode))
 	return behind + int64(end) + 1, fault
 }
 

@@ -153,22 +153,7 @@ func (w *Writer) value(v string) {
 // encoder gives the function that appends a rune in the character set in force.
 func encoder(r Reader, id, encoding string) func([]byte, rune) []byte {
 	c, _ := r.charset(id, encoding) // an unknown one is written as ASCII
-	if c.utf8 {
-		return utf8.AppendRune
-	}
-	return func(b []byte, r rune) []byte {
-		if r < utf8.RuneSelf {
-			return append(b, byte(r))
-		}
-		if !c.ascii && r != utf8.RuneError {
-			for i, known := range c.high {
-				if known == r {
-					return append(b, byte(0x80+i))
-				}
-			}
-		}
-		return append(b, '?')
-	}
+	return c.Append
 }
 
 func (w *Writer) unb() {

@@ -180,5 +180,6 @@ type Format struct {
 
 // Reading is what a partner's settings change about how text is read.
 type Reading struct {
+	edi.Tolerance
 	UnreliableMessageReferences bool
 }

@@ -280,7 +280,7 @@ func (p *part) earlier(now time.Time) []dedup.Ref {
 }
 
 func readingOf(p *partners.Partner) Reading {
-	return Reading{UnreliableMessageReferences: p.Policy.MessageReference == "unreliable"}
+	return Reading{Tolerance: p.Policy.Reading, UnreliableMessageReferences: p.Policy.MessageReference == "unreliable"}
 }
 
 func address(p edi.Party) string {

@@ -29,7 +29,7 @@ import (
 // edifactFormat is the format as the program wires it.
 func edifactFormat() gateway.Format {
 	reader := func(o gateway.Reading) edifact.Reader {
-		return edifact.Reader{UnreliableMessageReferences: o.UnreliableMessageReferences}
+		return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences}
 	}
 	return gateway.Format{
 		Name:  "edifact",

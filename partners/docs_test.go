@@ -58,6 +58,7 @@ func TestReferenceOfPartners(t *testing.T) {
 				"":                "kind: Partner\n",
 				"identifiers[].":  "kind: Partner\nidentifiers:\n  - id: x\n    ",
 				"known_document.": "kind: Partner\nknown_document:\n  ",
+				"reading.":        "kind: Partner\nreading:\n  ",
 				"retention.":      "kind: Partner\nretention:\n  ",
 				"http.":           "kind: Partner\nhttp:\n  ",
 				"http.tokens[].":  "kind: Partner\nhttp:\n  tokens:\n    - label: x\n      ",

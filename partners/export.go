@@ -2,7 +2,9 @@ package partners
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"github.com/goccy/go-yaml"
 )
@@ -33,13 +35,28 @@ func Write(specs []Spec) ([]byte, error) {
 		default:
 			return nil, fmt.Errorf("spec %d is neither organisation nor partner", i)
 		}
-		text, err := yaml.MarshalWithOptions(document, yaml.IndentSequence(true))
+		text, err := yaml.MarshalWithOptions(document, yaml.IndentSequence(true), yaml.CustomMarshaler(quoted))
 		if err != nil {
 			return nil, fmt.Errorf("write spec %d: %w", i, err)
 		}
 		out.Write(text)
 	}
 	return out.Bytes(), nil
+}
+
+// plainText needs no quotes in YAML, whatever reads it.
+var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*([ ./-][A-Za-z0-9_]+)*$`)
+
+// quoted writes a text. The library leaves some without quotes that cannot be
+// read back: `? A` is the key of a mapping to a YAML reader.
+func quoted(s string) ([]byte, error) {
+	var other any
+	if plainText.MatchString(s) {
+		if err := yaml.Unmarshal([]byte(s), &other); err == nil && other == any(s) {
+			return []byte(s), nil
+		}
+	}
+	return json.Marshal(s)
 }
 
 // lists gives a copy whose empty lists are written as [], not as null.

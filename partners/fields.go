@@ -69,6 +69,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"known_document", d.knownDocument(&s.KnownDocument)},
 		field{"acknowledge_by", d.oneOf(&s.AcknowledgeBy, "response", "none")},
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
+		field{"reading", d.reading(&s.Reading)},
 		field{"retention", d.retention(&s.Retention, windows)},
 		field{"http", d.http(&s.HTTP)},
 	)

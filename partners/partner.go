@@ -65,6 +65,7 @@ type Policy struct {
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
 	Acknowledge            string            // acknowledge_by: "response" or "none"
 	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"
+	Reading                edi.Tolerance     // reading: how strictly text is read
 	Previous               *KeySettings      // what key settings were before the last change, for dedup_window
 }
 

@@ -93,6 +93,8 @@ func TestRead(t *testing.T) {
 			KnownDocument:          partners.KnownDocument{Invoice: "note", Despatch: "hold"},
 			AcknowledgeBy:          "none",
 			Processing:             partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
+			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
+				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
 				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
 			HTTP: partners.HTTPSpec{Tokens: []partners.TokenSpec{
@@ -137,7 +139,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:56 partner small",
+			"testdata/varied.yaml:65 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -247,6 +249,21 @@ func TestReadFaults(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWriteQuotes(t *testing.T) {
+	for _, name := range []string{"? A", "- A", "A: B", "no", "1e5", "0x1F", "~", "#", "a <b> & \u00fc"} {
+		t.Run("a name like "+name+" is read as it was", func(t *testing.T) {
+			text, err := partners.Write([]partners.Spec{{Organisation: &partners.OrganisationSpec{ID: "north", Name: name}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := specs(t, "", string(text))
+			if len(got) != 1 || got[0].Organisation.Name != name {
+				t.Fatalf("%s", text)
+			}
+		})
+	}
 }
 
 // Whatever a partner may be called, or keep, is the same after it was written

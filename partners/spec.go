@@ -58,6 +58,7 @@ type PartnerSpec struct {
 	KnownDocument          KnownDocument `yaml:"known_document" json:"known_document"`
 	AcknowledgeBy          string        `yaml:"acknowledge_by" json:"acknowledge_by"`
 	HandOver               string        `yaml:"hand_over" json:"hand_over"`
+	Reading                ReadingSpec   `yaml:"reading" json:"reading"`
 
 	Retention RetentionSpec `yaml:"retention" json:"retention"`
 	HTTP      HTTPSpec      `yaml:"http" json:"http"`
@@ -68,6 +69,43 @@ type PartnerSpec struct {
 type KnownDocument struct {
 	Invoice  string `yaml:"invoice" json:"invoice"`
 	Despatch string `yaml:"despatch" json:"despatch"`
+}
+
+// ReadingSpec is how strictly the partner's text is read: edi.Tolerance in words.
+type ReadingSpec struct {
+	Charset         string `yaml:"charset" json:"charset"`
+	DefaultCharset  string `yaml:"default_charset" json:"default_charset"`
+	ByteOrderMark   string `yaml:"byte_order_mark" json:"byte_order_mark"`
+	BlankLines      string `yaml:"blank_lines" json:"blank_lines"`
+	Padding         string `yaml:"padding" json:"padding"`
+	LeadingZeros    string `yaml:"leading_zeros" json:"leading_zeros"`
+	SurroundingText string `yaml:"surrounding_text" json:"surrounding_text"`
+	LineWraps       string `yaml:"line_wraps" json:"line_wraps"`
+}
+
+// Words for a character set that is not set.
+const (
+	declared  = "declared"
+	noCharset = "none"
+)
+
+func (s ReadingSpec) tolerance() edi.Tolerance {
+	charset := func(name string) string {
+		if name == declared || name == noCharset {
+			return ""
+		}
+		return name
+	}
+	return edi.Tolerance{
+		Charset:              charset(s.Charset),
+		DefaultCharset:       charset(s.DefaultCharset),
+		RefuseByteOrderMark:  s.ByteOrderMark == "refuse",
+		RefuseBlankLines:     s.BlankLines == "refuse",
+		RefuseUnpadded:       s.Padding == "refuse",
+		RefuseLeadingZeros:   s.LeadingZeros == "refuse",
+		RefuseSurroundedText: s.SurroundingText == "refuse",
+		LineWraps:            s.LineWraps == "accept",
+	}
 }
 
 // RetentionSpec holds the windows of one partner.
@@ -147,6 +185,16 @@ func Defaults() PartnerSpec {
 		KnownDocument:        KnownDocument{Invoice: "hold", Despatch: "note"},
 		AcknowledgeBy:        "response",
 		HandOver:             "none",
+		Reading: ReadingSpec{
+			Charset:         declared,
+			DefaultCharset:  noCharset,
+			ByteOrderMark:   "accept",
+			BlankLines:      "accept",
+			Padding:         "accept",
+			LeadingZeros:    "accept",
+			SurroundingText: "accept",
+			LineWraps:       "refuse",
+		},
 		Retention: RetentionSpec{
 			DedupWindow:      400,
 			RetryWindow:      30,
@@ -235,6 +283,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			Acknowledge:            s.AcknowledgeBy,
 			Processing:             s.Processing,
 			HandOver:               s.HandOver,
+			Reading:                s.Reading.tolerance(),
 			Previous:               previous,
 		},
 		Retention: Retention{

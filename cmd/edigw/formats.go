@@ -28,7 +28,7 @@ var formats = []gateway.Format{
 }
 
 func edifactReader(o gateway.Reading) edifact.Reader {
-	return edifact.Reader{UnreliableMessageReferences: o.UnreliableMessageReferences}
+	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences}
 }
 
 // names put segments, elements and codes into words.
