@@ -72,7 +72,7 @@ func TestWhatIsWrong(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", header + "RFF+ON:1'DTM+171:20260101:102'NAD+SU+1::9'NAD+BY+2::9'CTA+IC+:A'COM+1:TE'" + line + end, nil},
-		{"an invoice that has DTM after the references", header + "RFF+ON:1'FTX+AAI+++x'" + line + end,
+		{"a text behind the references", header + "RFF+ON:1'FTX+AAI+++x'" + line + end,
 			[]string{"15 segment-out-of-order 5 FTX"}},
 		{"a communication number without its contact", header + "NAD+SU+1::9'COM+1:TE'" + line + end,
 			[]string{"13 segment-missing 4 CTA"}},

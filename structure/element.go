@@ -75,8 +75,10 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 			c.find(missingElement, s.Location(i+1, 0), "element %s of %s is missing", name(table, i+1), table.tag)
 		}
 	}
+	var said uint64 // elements that two conditions ask for are told once
 	for i := range table.conditions {
-		if at, f := table.conditions[i].broken(present); at > 0 {
+		if at, f := table.conditions[i].broken(present); at > 0 && said&(1<<at) == 0 {
+			said |= 1 << at
 			c.find(f, s.Location(at, 0), "%s", table.conditions[i].words(table.tag))
 		}
 	}
