@@ -20,6 +20,10 @@ type Acknowledgement struct {
 	Action    Action
 	Errors    []*Error // of the interchange
 	Messages  []MessageAnswer
+
+	// Of X12: what the partner's settings say.
+	Form string // of what answers groups: "997" or "999"; "" by the version of the group
+	TA1  string // "always", "never", or "": where ISA14 asks for it or the envelope is refused
 }
 
 // MessageAnswer is the word on one message of the acknowledged interchange.

@@ -11,15 +11,34 @@ func (l *Lexer) Opaque(n int, from, to int64) {
 	for marks < len(t.marks) && t.base+int64(t.marks[marks]>>markShift) < from {
 		marks++
 	}
-	// Every terminator that is forgotten ended a segment, or was counted as empty.
-	for _, m := range t.marks[marks:] {
-		if m&markKind == kindTerminator {
-			l.Empties--
-		}
-	}
-	l.Empties += len(l.Segments) - n
+	l.uncount(n, marks)
 	t.marks, l.Segments = t.marks[:marks], l.Segments[:n]
 	l.from, l.first = uint32(start), uint32(first)
 	l.done, l.scanned = int(to-t.base), marks
-	l.released, l.escaped = false, 0
+	l.released, l.escaped, l.gap = false, 0, gapNone
+}
+
+// uncount takes back what was counted between the segments behind segment n, whose
+// text was read from mark marks on.
+func (l *Lexer) uncount(n, marks int) {
+	t := l.text
+	from := l.Segments[n].to + 1
+	for _, m := range t.marks[marks:] {
+		to := m >> markShift
+		if m&markKind != kindTerminator || to < from {
+			continue
+		}
+		g := gapNone
+		for from < to && l.blank[t.raw[from]] {
+			g = g.and(t.raw[from])
+			from++
+		}
+		if g == gapOdd {
+			l.Gaps--
+		}
+		if from == to {
+			l.Empties--
+		}
+		from = to + 1
+	}
 }

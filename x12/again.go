@@ -15,8 +15,8 @@ const againChunk = 256 << 10
 // cheapest in ascending order. Its Body is valid until the next call; its error is
 // ours: the payload could not be read. Not for concurrent use.
 func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Body, error) {
-	decode := r.decoder()
-	lex := edi.NewLexer(ic.Delimiters, decode)
+	c, _ := r.charset()
+	lex := edi.NewLexer(ic.Delimiters, c.Decode)
 	mem, inMemory := p.InMemory()
 	var read []byte // of the spool
 	var at int64    // where that starts
@@ -39,7 +39,7 @@ func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Bod
 			}
 			raw = read[:m.Length]
 		}
-		lex.Reset(ic.Delimiters, decode)
+		lex.Reset(ic.Delimiters, c.Decode)
 		return body(lex, raw, m.Offset, ic.Delimiters), nil
 	}
 }

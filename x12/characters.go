@@ -50,31 +50,33 @@ func (s *scan) segmentCharacters(i int, seg edi.Segment) (refused bool) {
 			s.report(-1, edi.SeverityWarning, "control-character", "", at(k), "control character 0x%02X stands in the text", b)
 		}
 	}
-	return high && s.high(i, seg, raw, at)
+	return high && s.high(i, raw, at)
 }
 
-// high checks the bytes ≥ 0x80 of a segment.
-func (s *scan) high(i int, seg edi.Segment, raw []byte, at func(int) edi.Location) (refused bool) {
-	if utf8.Valid(raw) {
+// high checks the bytes ≥ 0x80 of a segment, and reports whether they refused it.
+func (s *scan) high(i int, raw []byte, at func(int) edi.Location) (refused bool) {
+	c := s.charset
+	if c.UTF8 && utf8.Valid(raw) {
 		return false
 	}
 	for k := 0; k < len(raw); {
 		r, n := utf8.DecodeRune(raw[k:])
-		if r != utf8.RuneError || n > 1 || s.delimiter(raw[k]) {
-			k += n
-			continue
-		}
-		switch s.reader.Charset {
-		case "":
-			if s.once("charset-assumed") {
-				s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(k), "byte 0x%02X is no UTF-8; such values are read as Windows-1252 unless the partner's charset is set", raw[k])
-			}
-			return false
-		case "UTF-8":
+		switch {
+		case raw[k] < utf8.RuneSelf || s.delimiter(raw[k]), c.UTF8 && (r != utf8.RuneError || n > 1):
+		case c.UTF8 && c.High == nil:
 			s.report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X is no UTF-8, which the partner's settings name", raw[k])
 			return true
+		case c.ASCII || !c.UTF8 && c.High[raw[k]-0x80] == utf8.RuneError:
+			s.report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X means nothing in %s, which the partner's settings name", raw[k], c.Name)
+			return true
+		case s.assumed && s.once("charset-assumed"):
+			s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(k), "byte 0x%02X is no UTF-8; such values are read as Windows-1252 unless the partner's charset is set", raw[k])
+			return false
 		}
-		k++
+		if !c.UTF8 {
+			n = 1
+		}
+		k += n
 	}
 	return false
 }

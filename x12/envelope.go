@@ -68,14 +68,14 @@ func (s *scan) isa(seg *edi.Segment) {
 		s.report(-1, edi.SeverityError, "isa-malformed", "022", seg.Location(0, 0), "ISA could not be read again")
 		return
 	}
-	h, _, _ := readISA(head) // Split has refused a wrong one
+	h, _, _ := s.reader.readISA(head) // Split has refused a wrong one
 	at := func(e int) edi.Location {
 		return edi.Location{Offset: ic.Offset + int64(h.at[e]), Segment: 1, Tag: "ISA", Element: e}
 	}
 	if !h.fixed {
 		for e := 1; e < 16; e++ {
 			if len(h.element[e]) != isaWidths[e] {
-				s.report(-1, edi.SeverityWarning, "isa-width", "022", at(e),
+				s.forgive(edi.SeverityWarning, s.reader.RefuseUnpadded, "isa-width", "022", at(e),
 					"ISA%02d has %d characters, not the fixed %d (X12.5); the elements were told apart by the element separator", e, len(h.element[e]), isaWidths[e])
 				break
 			}
@@ -92,7 +92,7 @@ func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
 	ic := s.ic
 	version := ic.SyntaxVersion
 	switch {
-	case len(version) != 5 || !digits(version) || version < "00200" || version > "00899":
+	case !controlVersion(version):
 		s.report(-1, edi.SeverityError, "isa-version-unsupported", "017", at(12), "control version %q (ISA12) is none of 00200 to 00801", clip([]byte(version)))
 	case version >= "00402" && ic.Delimiters.Repetition == 0:
 		s.report(-1, edi.SeverityWarning, "repetition-separator-unusable", "026", at(11),
@@ -131,6 +131,11 @@ func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
 	}
 }
 
+// controlVersion reports whether v is an ISA12 that there is, or may yet be.
+func controlVersion(v string) bool {
+	return len(v) == 5 && digits(v) && v >= "00200" && v <= "00899"
+}
+
 // clock reports whether v is HHMM, HHMMSS or HHMMSSD(D).
 func clock(v string) bool {
 	if !digits(v) || len(v) != 4 && len(v) != 6 && len(v) != 7 && len(v) != 8 {
@@ -139,6 +144,9 @@ func clock(v string) bool {
 	return v[:2] < "24" && v[2:4] < "60" && (len(v) < 6 || v[4:6] < "61")
 }
 
+// codeTA1 is the note that a TA1 stands in the interchange.
+const codeTA1 = "ta1-received"
+
 // services reads what may stand between ISA and the first GS: acknowledgements of
 // our interchanges (TA1), requests to a network (ISB, ISE, before 00402), and the
 // syntax extension (ISX, from 00704 on).
@@ -146,7 +154,7 @@ func (s *scan) services(seg *edi.Segment, tag string) {
 	switch tag {
 	case "TA1":
 		s.answers++
-		s.report(-1, edi.SeverityNote, "ta1-received", "", seg.Location(0, 0), "it acknowledges our interchange %s: %s, note %s",
+		s.report(-1, edi.SeverityNote, codeTA1, "", seg.Location(0, 0), "it acknowledges our interchange %s: %s, note %s",
 			clip(seg.RawElement(1)), clip(seg.RawElement(4)), clip(seg.RawElement(5)))
 	case "ISX":
 		if seg.Get(1, 1) != "" {
@@ -177,7 +185,7 @@ func (s *scan) iea(seg *edi.Segment) {
 	if n == 0 && s.answers > 0 && trim(seg.Get(1, 1)) == "1" {
 		report(edi.SeverityNote, "iea-count-mismatch", "", 1, "IEA01 counts the TA1, which is no group")
 	} else {
-		count(seg, 1, n, "iea-count-mismatch", "021", "IEA01", "groups", "the interchange", report)
+		s.count(seg, 1, n, "iea-count-mismatch", "021", "IEA01", "groups", "the interchange", report)
 	}
 	controlNumbers(seg, 2, s.ic.ControlReference, "iea-reference-mismatch", "001", "IEA02", "ISA13", report)
 }

@@ -18,15 +18,18 @@ const (
 
 // report adds a finding on message i, or on the interchange if i is -1.
 func (s *scan) report(i int, severity edi.Severity, code, standard string, at edi.Location, text string, args ...any) {
-	e := &edi.Error{Code: code, Standard: standard, Severity: severity, Text: fmt.Sprintf(text, args...), Location: at}
+	s.add(i, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: fmt.Sprintf(text, args...), Location: at})
+}
+
+func (s *scan) add(i int, e *edi.Error) {
 	var dropped bool
 	switch {
 	case i < 0:
 		s.ic.Errors, dropped = keep(s.ic.Errors, e, maxInterchangeErrors)
 	case len(s.ic.MessageErrors[i]) == 0 && len(s.ic.MessageErrors) >= maxRefused:
 		dropped = true
-		if severity == edi.SeverityError {
-			s.stop("too-many-errors", "024", at, "more than %d transaction sets have findings; the interchange is not read further", maxRefused)
+		if e.Severity == edi.SeverityError {
+			s.stop("too-many-errors", "024", e.Location, "more than %d transaction sets have findings; the interchange is not read further", maxRefused)
 		}
 	default:
 		if s.ic.MessageErrors == nil {
@@ -68,6 +71,19 @@ func (s *scan) stop(code, standard string, at edi.Location, text string, args ..
 	}
 	s.stopped = true
 	s.report(-1, edi.SeverityError, code, standard, at, text, args...)
+}
+
+// notAllowed ends the sentence on what the partner's settings do not forgive.
+const notAllowed = "; the partner's settings do not allow that"
+
+// forgive notes on the interchange what a partner's settings let pass; where they do
+// not, it is an error.
+func (s *scan) forgive(severity edi.Severity, refuse bool, code, standard string, at edi.Location, text string, args ...any) {
+	if refuse {
+		s.report(-1, edi.SeverityError, code, standard, at, text+notAllowed, args...)
+		return
+	}
+	s.report(-1, severity, code, standard, at, text, args...)
 }
 
 // once reports whether a finding of this kind is the first in the interchange.

@@ -66,7 +66,7 @@ func (s *scan) ge(seg *edi.Segment) {
 	if n := trim(seg.Get(1, 1)); digits(n) && len(n) < 10 {
 		s.ic.Groups[g].Included = number(n)
 	}
-	count(seg, 1, s.ic.Groups[g].Messages, "ge-count-mismatch", "5", "GE01", "transaction sets", "the group", report)
+	s.count(seg, 1, s.ic.Groups[g].Messages, "ge-count-mismatch", "5", "GE01", "transaction sets", "the group", report)
 	controlNumbers(seg, 2, s.ic.Groups[g].Reference, "ge-reference-mismatch", "4", "GE02", "GS06", report)
 }
 

@@ -24,12 +24,14 @@ type isa struct {
 	length  int        // behind the terminator
 	fixed   bool       // every separator is in its place
 	blank   bool       // blanks stand between ISA16 and the terminator
+	decode  func([]byte) string
 }
 
 // readISA reads ISA at the start of b and with it the delimiters. fault says why
 // the text cannot be cut into segments, with its I18 code and the element at
 // fault.
-func readISA(b []byte) (h isa, d edi.Delimiters, fault *edi.Error) {
+func (r Reader) readISA(b []byte) (h isa, d edi.Delimiters, fault *edi.Error) {
+	h.decode = r.header
 	refuse := func(standard string, element int, text string, args ...any) *edi.Error {
 		return &edi.Error{Code: "isa-malformed", Standard: standard, Severity: edi.SeverityError, Text: fmt.Sprintf(text, args...),
 			Location: edi.Location{Offset: int64(h.at[element]), Segment: 1, Tag: "ISA", Element: element}}
@@ -138,7 +140,7 @@ func repetition(isa11, isa12 []byte, d edi.Delimiters) byte {
 }
 
 // value gives element e without its padding.
-func (h *isa) value(e int) string { return trim(decodeHeader(h.element[e])) }
+func (h *isa) value(e int) string { return trim(h.decode(h.element[e])) }
 
 // fill sets ic from ISA. The error says that no natural key can be made of it and
 // no TA1 be written; smaller faults are Scan's to report.
@@ -166,6 +168,11 @@ func (h *isa) fill(ic *edi.Interchange) *edi.Error {
 	} {
 		if m.value == "" {
 			return refuse(m.element, "isa-incomplete", m.standard, "ISA lacks "+m.what+", so the interchange can be neither identified nor answered")
+		}
+	}
+	for e, standard := range map[int]string{5: "005", 6: "006", 7: "007", 8: "008", 13: "018"} { // what is copied into answers
+		if n := utf8.RuneCountInString(h.value(e)); n > isaWidths[e] {
+			return refuse(e, "isa-malformed", standard, fmt.Sprintf("ISA%02d has %d characters, more than %d", e, n, isaWidths[e]))
 		}
 	}
 	for e := 1; e < 16; e++ { // what it says goes into keys, answers and the database

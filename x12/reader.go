@@ -5,14 +5,15 @@ import "github.com/edigw/edigw/edi"
 // Reader reads interchanges. The zero value follows the standard and forgives
 // what is clear; its fields are what a partner's settings may change.
 type Reader struct {
-	// Charset is the character set of bytes ≥ 0x80: UTF-8, ISO-8859-1 or
-	// WINDOWS-1252. ISA names none. Empty: a value that is UTF-8 is read as that,
-	// any other as Windows-1252, with a warning.
-	Charset string
+	edi.Tolerance
 
 	// UnreliableMessageReferences lets a second transaction set with a known
 	// control number through, for senders whose ST02 is constant.
 	UnreliableMessageReferences bool
+
+	// Check, which may be nil, is asked what is wrong with what stands in
+	// transaction set i: structure.Tables.Check fits here.
+	Check func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error
 
 	maxMessage int64 // bytes; 0 means MaxMessage
 	chunk      int   // bytes read from a spool at a time; 0 means the window's own

@@ -25,19 +25,20 @@ import (
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
 	ic.Groups, ic.Messages, ic.Errors, ic.MessageErrors = nil, nil, nil, nil
 	ic.DroppedErrors, ic.Segments, ic.Complete = 0, 0, false
-	s := scan{reader: r, p: p, ic: ic, visit: visit, open: -1, group: -1, decode: r.decoder()}
+	s := scan{reader: r, p: p, ic: ic, visit: visit, open: -1, group: -1}
+	s.charset, s.assumed = r.charset()
 	b := takeBuffers()
 	defer b.giveBack()
 	s.lex, s.content = &b.lex, b.content
-	s.lex.Reset(ic.Delimiters, s.decode)
-	s.content.Reset("x12", s.decode)
+	s.lex.Reset(ic.Delimiters, s.charset.Decode)
+	s.content.Reset("x12", digested(s.charset))
+	if err := s.lead(); err != nil {
+		return err
+	}
 	if err := s.run(p); err != nil {
 		return err
 	}
-	if s.lex.Empties > 0 && !s.stopped {
-		s.report(-1, edi.SeverityNote, "empty-segment", "", edi.Location{Offset: s.lex.Stray},
-			"%d segment terminators have no segment before them", s.lex.Empties)
-	}
+	s.gaps()
 	ic.ContentSHA256 = s.content.Sum()
 	if s.stopped {
 		ic.ContentSHA256 = sha256.Sum256(append([]byte("edigw unread 1 x12\n"), ic.PayloadSHA256[:]...))
@@ -53,7 +54,8 @@ type scan struct {
 	visit   func(int, *edi.Body) error
 	lex     *edi.Lexer
 	content *edi.ContentDigest
-	decode  decoder
+	charset edi.Charset
+	assumed bool // no setting names it
 
 	next    int       // the first of lex.Segments not looked at
 	open    int       // index into lex.Segments of the open set's ST, -1 none

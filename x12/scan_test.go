@@ -95,7 +95,7 @@ func TestFindings(t *testing.T) {
 		"sender's qualifier":                {good(), []string{"*ZZ*TALQUIST", "*  *TALQUIST"}, []string{"I warning 005 isa-qualifier-invalid @ 1 ISA 5"}},
 		"recipient's qualifier":             {good(), []string{"*ZZ*NORDHAFEN", "*Z *NORDHAFEN"}, []string{"I warning 007 isa-qualifier-invalid @ 1 ISA 7"}},
 		"IEA01 wrong":                       {good(), []string{"IEA*1*", "IEA*2*"}, []string{"I error 021 iea-count-mismatch @ 8 IEA 1"}},
-		"IEA01 with zeros":                  {good(), []string{"IEA*1*", "IEA*00001*"}, nil},
+		"IEA01 with zeros":                  {good(), []string{"IEA*1*", "IEA*00001*"}, []string{"I note leading-zeros @ 8 IEA 1"}},
 		"IEA01 missing":                     {good(), []string{"IEA*1*", "IEA**"}, []string{"I error 021 iea-count-mismatch @ 8 IEA 1"}},
 		"IEA01 no number":                   {good(), []string{"IEA*1*", "IEA*one*"}, []string{"I error 021 iea-count-mismatch @ 8 IEA 1"}},
 		"IEA02 wrong":                       {good(), []string{"IEA*1*000000116", "IEA*1*000000117"}, []string{"I error 001 iea-reference-mismatch @ 8 IEA 2"}},
@@ -156,6 +156,28 @@ func TestFindings(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// What is forgiven, a partner's settings can have refused.
+func TestTolerance(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		refuse  edi.Tolerance
+		forgave string
+		refused string
+	}{
+		"byte order mark": {"\ufeff" + good(), edi.Tolerance{RefuseByteOrderMark: true}, "I note 022 byte-order-mark @ 0", "I error 022 byte-order-mark @ 0"},
+		"blank lines":     {strings.ReplaceAll(good(), "~", "~\n\n"), edi.Tolerance{RefuseBlankLines: true}, "I note 022 blanks-between-segments @ 0", "I error 022 blanks-between-segments @ 0"},
+		"unpadded ISA":    {edited(t, short(), "*116*0", "*000000116*0"), edi.Tolerance{RefuseUnpadded: true}, "I warning 022 isa-width @ 1 ISA 2", "I error 022 isa-width @ 1 ISA 2"},
+		"leading zeros":   {edited(t, good(), "SE*4*", "SE*004*"), edi.Tolerance{RefuseLeadingZeros: true}, "M1 note leading-zeros @ 4 SE 1", "M1 error 4 leading-zeros @ 4 SE 1"},
+	} {
+		for r, want := range map[*Reader]string{{}: c.forgave, {Tolerance: c.refuse}: c.refused} {
+			got := findings(read(t, *r, c.text))
+			if d := cmp.Diff([]string{want}, got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", name, d)
+			}
+		}
 	}
 }
 
@@ -302,7 +324,7 @@ func TestCharset(t *testing.T) {
 		{"", "Müller", "Müller"}, {"", "M\xfcller", "Müller"}, {"", "\x80 10", "€ 10"}, {"UTF-8", "Müller", "Müller"}, {"UTF-8", "M\xfcller", "M\uFFFDller"},
 		{"ISO-8859-1", "Müller", "MÃ¼ller"}, {"WINDOWS-1252", "M\xfcller", "Müller"}, {"windows-1252", "\x81", "\u0081"},
 	} {
-		r := Reader{Charset: c.charset}
+		r := Reader{Tolerance: edi.Tolerance{Charset: c.charset}}
 		text := edited(t, good(), "INV-1", c.sent)
 		list, _ := splitAll(t, r, text)
 		var got string
@@ -312,12 +334,9 @@ func TestCharset(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%q under %q is read as %q, want %q", c.sent, c.charset, got, c.want)
 		}
-		if c.charset != "" && !KnownCharset(c.charset) {
-			t.Errorf("%s is not known", c.charset)
-		}
 	}
 	t.Run("what is no UTF-8 is refused where the settings say UTF-8", func(t *testing.T) {
-		got := findings(read(t, Reader{Charset: "UTF-8"}, edited(t, good(), "INV-1", "M\xfcller")))
+		got := findings(read(t, Reader{Tolerance: edi.Tolerance{Charset: "UTF-8"}}, edited(t, good(), "INV-1", "M\xfcller")))
 		if d := cmp.Diff([]string{"M1 error 6 character-invalid @ 2 BIG 2"}, got); d != "" {
 			t.Error(d)
 		}

@@ -124,14 +124,16 @@ func (s *scan) se(seg *edi.Segment) error {
 	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
 		s.report(i, severity, code, standard, seg.Location(e, 1), text, args...)
 	}
-	count(seg, 1, len(segments), "se-count-mismatch", "4", "SE01", "segments", "the transaction set", report)
+	s.count(seg, 1, len(segments), "se-count-mismatch", "4", "SE01", "segments", "the transaction set", report)
 	controlNumbers(seg, 2, s.ic.Messages[i].Reference, "se-reference-mismatch", "3", "SE02", "ST02", report)
 	s.characters(i, segments)
+	body := &edi.Body{Segments: segments}
+	s.check(i, body)
 	s.open, s.seen = -1, s.lex.Seen
 	if s.visit == nil || s.stopped {
 		return nil
 	}
-	return s.visit(i, &edi.Body{Segments: segments})
+	return s.visit(i, body)
 }
 
 // close measures the transaction set that was begun last.
@@ -164,7 +166,7 @@ func (s *scan) seMissing(at edi.Location) {
 type reporting func(severity edi.Severity, code, standard string, e int, text string, args ...any)
 
 // count compares a control count with what was counted. Leading zeros are fine.
-func count(seg *edi.Segment, e, counted int, code, standard, name, what, where string, report reporting) {
+func (s *scan) count(seg *edi.Segment, e, counted int, code, standard, name, what, where string, report reporting) {
 	text := trim(seg.Get(e, 1))
 	switch n, err := strconv.ParseInt(text, 10, 64); {
 	case text == "":
@@ -173,6 +175,10 @@ func count(seg *edi.Segment, e, counted int, code, standard, name, what, where s
 		report(edi.SeverityError, code, standard, e, "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
 	case int(n) != counted:
 		report(edi.SeverityError, code, standard, e, "%s says %d %s, but %s has %d", name, n, what, where, counted)
+	case text[0] == '0' && n > 0 && s.reader.RefuseLeadingZeros:
+		report(edi.SeverityError, "leading-zeros", standard, e, "%s is %q: zeros stand before the count"+notAllowed, name, clip([]byte(text)))
+	case text[0] == '0' && n > 0 && s.once("leading-zeros"):
+		report(edi.SeverityNote, "leading-zeros", "", e, "%s is %q: zeros stand before the count", name, clip([]byte(text)))
 	}
 }
 

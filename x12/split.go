@@ -30,7 +30,7 @@ func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
 		return nil, err
 	}
 	ic := &edi.Interchange{Syntax: "x12", Offset: at}
-	body, fault := header(ic, head)
+	body, fault := r.envelope(ic, head)
 	if fault != nil && ic.Delimiters.Terminator == 0 { // it cannot be cut into segments
 		return ic, skipText(p, ic, fault)
 	}
@@ -65,8 +65,8 @@ func lead(p *edi.Payload, from int64) (at int64, head []byte, err error) {
 	return 0, nil, io.EOF
 }
 
-// header reads ISA off head and gives the offset behind it.
-func header(ic *edi.Interchange, head []byte) (behind int64, fault *edi.Error) {
+// envelope reads ISA off head and gives the offset behind it.
+func (r Reader) envelope(ic *edi.Interchange, head []byte) (behind int64, fault *edi.Error) {
 	refuse := func(code, tag, text string) *edi.Error {
 		return &edi.Error{Code: code, Severity: edi.SeverityError, Text: text,
 			Location: edi.Location{Offset: ic.Offset, Segment: 1, Tag: tag}}
@@ -78,7 +78,7 @@ func header(ic *edi.Interchange, head []byte) (behind int64, fault *edi.Error) {
 	default:
 		return ic.Offset, refuse(codeText, "", "text that is no interchange")
 	}
-	h, d, fault := readISA(head[:min(len(head), MaxHeader)])
+	h, d, fault := r.readISA(head[:min(len(head), MaxHeader)])
 	if fault != nil {
 		fault.Offset += ic.Offset
 		return ic.Offset, fault
