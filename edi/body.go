@@ -36,5 +36,9 @@ func (b *Body) Raw() []byte {
 		return nil
 	}
 	a, z := b.Segments[0], b.Segments[len(b.Segments)-1]
-	return a.text.raw[a.from : z.End()-a.text.base]
+	end := z.to
+	if !z.open {
+		end++
+	}
+	return a.text.raw[a.from:end]
 }

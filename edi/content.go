@@ -88,6 +88,16 @@ func (c *ContentDigest) AddWithout(s *Segment, omit ...Omission) {
 	}
 }
 
+// AddObject takes what a package carries, which stands behind the segment added
+// last: a tag that is empty, and the bytes as an element.
+func (c *ContentDigest) AddObject(b []byte) {
+	c.flush()
+	c.frame = append(c.frame, 0, 1<<6|longValue)
+	c.frame = binary.BigEndian.AppendUint32(c.frame, uint32(len(b)))
+	c.flush()
+	c.hash.Write(b)
+}
+
 // Sum ends the digest.
 func (c *ContentDigest) Sum() (sum [32]byte) {
 	c.flush()

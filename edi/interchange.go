@@ -67,7 +67,13 @@ type MessageType struct {
 	AssociationCode string // EAN008
 }
 
-// Message is UNH…UNT or ST…SE. It is kept small: an interchange may hold 999,999.
+// Package is the type of a package of EDIFACT, UNO…UNP: it counts and is answered
+// as a message is. What it carries stands behind its headers.
+const Package = "UNO"
+
+// Message is UNH…UNT or ST…SE, or a package, whose Reference is 0800 behind
+// "UNO/": messages have theirs beside it. It is kept small: an interchange may
+// hold 999,999.
 type Message struct {
 	Type      *MessageType
 	Reference string // 0062, ST02

@@ -74,6 +74,10 @@ func (l *Lexer) Reset(d Delimiters, decode func([]byte) string) {
 	mark(d.Terminator, kindTerminator)
 }
 
+// Unwrapped says that line ends were taken out of the text: base in Window then
+// counts what is left.
+func (l *Lexer) Unwrapped(b *Breaks) { l.text.breaks = b }
+
 // Allocated is how many bytes l keeps for its next text.
 func (l *Lexer) Allocated() int {
 	const segment = 32 // bytes of a Segment
@@ -125,7 +129,7 @@ func (l *Lexer) Held(n int) (size, marks int) {
 // Offset is where segment n starts in the payload.
 func (l *Lexer) Offset(n int) int64 {
 	from, _ := l.Start(n)
-	return l.text.base + int64(from)
+	return l.text.at(uint32(from))
 }
 
 // Start is where segment n starts in the window, and its first delimiter; for
@@ -241,7 +245,7 @@ func (l *Lexer) cut() {
 		last := base + i
 		if from == to {
 			if l.Empties++; l.Empties == 1 {
-				l.Stray = t.base + int64(to)
+				l.Stray = t.at(to)
 			}
 		} else {
 			s := &segments[at]
@@ -275,7 +279,7 @@ func (l *Lexer) skip(from, to uint32) uint32 {
 	}
 	if g == gapOdd {
 		if l.Gaps++; l.Gaps == 1 {
-			l.Gap = l.text.base + int64(from)
+			l.Gap = l.text.at(from)
 		}
 	}
 	l.gap = gapNone

@@ -55,6 +55,6 @@ func (p *Pieces) Text() string {
 
 // Location is the place of the value.
 func (p *Pieces) Location() Location {
-	return Location{Offset: p.s.text.base + int64(p.from), Segment: int(p.s.Number), Tag: p.s.shortTag(),
+	return Location{Offset: p.s.text.at(p.from), Segment: int(p.s.Number), Tag: p.s.shortTag(),
 		Element: p.Element, Component: p.Component, Repetition: p.Repetition}
 }

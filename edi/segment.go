@@ -19,10 +19,19 @@ type Segment struct {
 // text is what the segments of one window share.
 type text struct {
 	raw     []byte
-	base    int64    // of raw[0] in the payload
+	base    int64 // of raw[0] in the payload, or in what breaks says was left of it
+	breaks  *Breaks
 	marks   []uint32 // offset<<markShift | kind, in order, released delimiters left out
 	release byte
 	decode  func([]byte) string
+}
+
+// at is where raw[off] stands in the payload.
+func (t *text) at(off uint32) int64 {
+	if t.breaks != nil {
+		return t.breaks.Origin(t.base + int64(off))
+	}
+	return t.base + int64(off)
 }
 
 // The kinds of delimiter, in the order of what they end: a value that stands
@@ -115,16 +124,20 @@ func (s Segment) Offset() int64 {
 	if s.text == nil {
 		return 0
 	}
-	return s.text.base + int64(s.from)
+	return s.text.at(s.from)
 }
 
 // End is the payload offset behind the segment and its terminator.
 func (s Segment) End() int64 {
-	end := s.Offset() + int64(s.to-s.from)
-	if s.open {
-		return end
+	switch {
+	case s.text == nil:
+		return 0
+	case !s.open:
+		return s.text.at(s.to) + 1
+	case s.to > s.from:
+		return s.text.at(s.to-1) + 1
 	}
-	return end + 1
+	return s.Offset()
 }
 
 // Elements is how many elements were sent, empty ones counted.
@@ -223,9 +236,9 @@ func (s Segment) LocationRep(e, r, c int) Location {
 	at := s.Offset()
 	if e > 0 {
 		if from, _, ok := s.find(e, max(r, 1), max(c, 1)); ok {
-			at = s.text.base + int64(from)
+			at = s.text.at(from)
 		} else if from, _, ok := s.find(e, 1, 1); ok {
-			at = s.text.base + int64(from)
+			at = s.text.at(from)
 		}
 	}
 	return Location{Offset: at, Segment: int(s.Number), Tag: s.shortTag(), Element: e, Component: c, Repetition: r}
@@ -324,11 +337,14 @@ func (t *text) unrelease(dst, b []byte) []byte {
 	return dst
 }
 
+// LocationIn is the place of byte k of Raw.
+func (s Segment) LocationIn(k int) Location { return s.LocationAt(s.text.at(s.from + uint32(k))) }
+
 // LocationAt is the place of payload offset off, which lies in the segment.
 func (s Segment) LocationAt(off int64) Location {
 	l := Location{Offset: off, Segment: int(s.Number), Tag: s.shortTag()}
 	for _, m := range s.delimiters() {
-		if s.text.base+int64(m>>markShift) >= off {
+		if s.text.at(m>>markShift) >= off {
 			break
 		}
 		switch m & markKind {

@@ -40,7 +40,18 @@ func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Bod
 			raw = read[:m.Length]
 		}
 		lex.Reset(ic.Delimiters, cs.Decode)
-		lex.Window(raw, m.Offset)
+		base := m.Offset
+		if r.LineWraps {
+			var breaks *edi.Breaks
+			if raw, breaks = edi.Unwrap(raw, m.Offset, ic.Delimiters); breaks != nil {
+				lex.Unwrapped(breaks)
+				base = 0
+			}
+		}
+		lex.Window(raw, base)
+		if m.Type.Type == edi.Package {
+			passObject(lex, raw)
+		}
 		for lex.Lex(len(raw)) {
 		}
 		lex.End()

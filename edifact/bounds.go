@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"strconv"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -16,7 +15,12 @@ const boundsChunk = 64 << 10
 // bounds finds where the interchange at ic.Offset ends, reading on from offset
 // body behind its UNB, and hashes it. It looks from terminator to terminator and
 // at the start of each segment only: "UNB" or "ISA" in the data is data.
-func bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
+func (r Reader) bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
+	if r.LineWraps {
+		if _, breaks := edi.Unwrap(nil, 0, ic.Delimiters); breaks != nil {
+			return wrappedBounds(p, ic, body)
+		}
+	}
 	f := finder{p: p, d: ic.Delimiters, hash: sha256.New(), hashed: ic.Offset}
 	if err := f.digest(body); err != nil {
 		return err
@@ -215,10 +219,19 @@ func (f *finder) object(at int64) error {
 	if end < 0 {
 		return nil
 	}
-	n, err := strconv.ParseInt(edi.NewBody(b[:end+1], at, 1, f.d, nil).Segment(0).Get(4, 1), 10, 64)
+	uno := edi.NewBody(b[:end+1], at, 1, f.d, nil).Segment(0)
+	n, ok := octets(uno.Get(4, 1))
+	headers, _ := octets(uno.Get(4, 2))
+	for range min(headers, 999) {
+		next := terminator(b[end+1:], f.d)
+		if next < 0 {
+			return nil
+		}
+		end += next + 1
+	}
 	behind := at + int64(end) + 1 + n
-	if err != nil || n < 0 || behind > f.p.Size()-3 || behind < at {
-		return nil // Scan refuses packages anyway
+	if !ok || behind > f.p.Size()-3 || behind < at {
+		return nil // Scan will say so
 	}
 	unp, err := f.p.Slice(behind, 3)
 	if err == nil && string(unp) == "UNP" {

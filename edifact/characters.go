@@ -36,14 +36,14 @@ func (s *scan) controls(i int, segments []edi.Segment) {
 			switch {
 			case b >= 0x20 && b != 0x7F || b == '\r' || b == '\n' || s.delimiter(b):
 			case b == 0:
-				s.report(i, edi.SeverityError, "character-invalid", "21", seg.LocationAt(seg.Offset()+int64(k)), "a NUL byte stands in the text")
+				s.report(i, edi.SeverityError, "character-invalid", "21", seg.LocationIn(k), "a NUL byte stands in the text")
 				return
 			case b == 0x1B && s.charset.Name == "UNOX":
-				s.report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationAt(seg.Offset()+int64(k)),
+				s.report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationIn(k),
 					"UNOX with an escape sequence (ISO 2022) is not read")
 				return
 			case s.once("control-character"):
-				s.report(-1, edi.SeverityWarning, "control-character", "21", seg.LocationAt(seg.Offset()+int64(k)), "control character 0x%02X stands in the text", b)
+				s.report(-1, edi.SeverityWarning, "control-character", "21", seg.LocationIn(k), "control character 0x%02X stands in the text", b)
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (s *scan) high(i int, segments []edi.Segment) {
 	for _, seg := range segments {
 		raw := seg.Raw()
 		for k := nextHigh(raw, 0); k < len(raw); k = nextHigh(raw, k+1) {
-			at := func() edi.Location { return seg.LocationAt(seg.Offset() + int64(k)) }
+			at := func() edi.Location { return seg.LocationIn(k) }
 			switch c := s.charset; {
 			case c.UTF8:
 				r, n := utf8.DecodeRune(raw[k:])
@@ -107,7 +107,7 @@ func (s *scan) detected(segments []edi.Segment) {
 			if !utf8.Valid(raw) {
 				set = "Windows-1252"
 			}
-			s.report(-1, edi.SeverityNote, "charset-detected", "", seg.LocationAt(seg.Offset()+int64(k)), "byte 0x%02X is read as %s, which the partner's settings leave to the text", raw[k], set)
+			s.report(-1, edi.SeverityNote, "charset-detected", "", seg.LocationIn(k), "byte 0x%02X is read as %s, which the partner's settings leave to the text", raw[k], set)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (s *scan) lower(segments []edi.Segment) {
 	for _, seg := range segments {
 		for k, b := range seg.Raw() {
 			if b > ' ' && b < 0x7F && !edi.LevelA(b) && !s.delimiter(b) && s.once("outside-level-a") {
-				s.report(-1, edi.SeverityWarning, "outside-level-a", "21", seg.LocationAt(seg.Offset()+int64(k)),
+				s.report(-1, edi.SeverityWarning, "outside-level-a", "21", seg.LocationIn(k),
 					"%q is outside character set level A, which UNOA declares; the text is kept as it is", b)
 				return
 			}
@@ -154,7 +154,7 @@ func (s *scan) releases(segments []edi.Segment) {
 				break
 			}
 			if k += j; k+1 < len(raw) && !s.delimiter(raw[k+1]) && s.once("release-unneeded") {
-				s.report(-1, edi.SeverityWarning, "release-unneeded", "", seg.LocationAt(seg.Offset()+int64(k)), "%q needs no release character", raw[k+1])
+				s.report(-1, edi.SeverityWarning, "release-unneeded", "", seg.LocationIn(k), "%q needs no release character", raw[k+1])
 				return
 			}
 		}

@@ -21,12 +21,12 @@ const (
 // is wrong inside it. At each level the first error with a 0085 code is told;
 // warnings and notes are not. A CONTRL is never answered by one: the caller sees
 // to that.
-func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error) {
+func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, content []byte, err error) {
 	if ic.ControlReference == "" || ic.Sender.ID == "" || ic.Recipient.ID == "" {
-		return nil, errors.New("no CONTRL without control reference, sender and recipient of the interchange")
+		return "", nil, errors.New("no CONTRL without control reference, sender and recipient of the interchange")
 	}
 	if a.Reference == "" {
-		return nil, errors.New("no CONTRL without a control reference of its own")
+		return "", nil, errors.New("no CONTRL without a control reference of its own")
 	}
 	version, t := contrlType(ic.SyntaxVersion)
 	id, encoding := ic.SyntaxID, ic.Encoding
@@ -42,7 +42,7 @@ func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error) {
 	group := int32(-1)
 	for _, m := range a.Messages {
 		if m.Index < 0 || m.Index >= len(ic.Messages) {
-			return nil, errors.New("CONTRL for a message that the interchange does not hold")
+			return "", nil, errors.New("CONTRL for a message that the interchange does not hold")
 		}
 		if g := ic.Messages[m.Index].Group; g >= 0 && g != group {
 			group = g
@@ -51,7 +51,7 @@ func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error) {
 		w.ucm(&ic.Messages[m.Index], m)
 	}
 	w.EndMessage()
-	return w.Close(), nil
+	return "CONTRL", w.Close(), nil
 }
 
 // contrlType is the syntax version and S009 of the answer: version 1 and 2 have

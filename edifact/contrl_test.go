@@ -28,7 +28,7 @@ func answer(t *testing.T, text string, change func(*edi.Interchange, *edi.Acknow
 	if change != nil {
 		change(ic, &a)
 	}
-	out, err := Acknowledge(ic, a)
+	_, out, err := Acknowledge(ic, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ UNZ+1+77`},
 	t.Run("what cannot be answered is an error", func(t *testing.T) {
 		ic := one(t, Reader{}, message("", 2))
 		good := edi.Acknowledgement{Reference: "1", Prepared: prepared, Action: edi.ActionAcknowledged}
-		if _, err := Acknowledge(ic, good); err != nil {
+		if _, _, err := Acknowledge(ic, good); err != nil {
 			t.Fatal(err)
 		}
 		for name, change := range map[string]func(*edi.Interchange, *edi.Acknowledgement){
@@ -184,7 +184,7 @@ UNZ+1+77`},
 		} {
 			other, a := *ic, good
 			change(&other, &a)
-			if out, err := Acknowledge(&other, a); err == nil {
+			if _, out, err := Acknowledge(&other, a); err == nil {
 				t.Errorf("%s: %s", name, out)
 			}
 		}

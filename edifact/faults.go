@@ -15,7 +15,11 @@ const (
 	maxRefused           = 10_000
 )
 
-// report adds a finding on message i, or on the interchange if i is -1.
+// ofGroup is where report keeps what it finds on group g.
+func ofGroup(g int) int { return -2 - g }
+
+// report adds a finding on message i, on the interchange if i is -1, or on a
+// group: ofGroup.
 func (s *scan) report(i int, severity edi.Severity, code, standard string, at edi.Location, text string, args ...any) {
 	s.add(i, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: fmt.Sprintf(text, args...), Location: at})
 }
@@ -24,6 +28,9 @@ func (s *scan) report(i int, severity edi.Severity, code, standard string, at ed
 func (s *scan) add(i int, e *edi.Error) {
 	var dropped bool
 	switch {
+	case i < -1:
+		g := &s.ic.Groups[ofGroup(i)]
+		g.Errors, dropped = keep(g.Errors, e, maxMessageErrors)
 	case i < 0:
 		s.ic.Errors, dropped = keep(s.ic.Errors, e, maxInterchangeErrors)
 	case len(s.ic.MessageErrors[i]) == 0 && len(s.ic.MessageErrors) >= maxRefused:

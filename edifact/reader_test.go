@@ -68,6 +68,9 @@ func findings(ic *edi.Interchange) []string {
 		}
 	}
 	add("", ic.Errors)
+	for i, g := range ic.Groups {
+		add(fmt.Sprintf(" #%d", i), g.Errors)
+	}
 	for i, errs := range ic.MessageErrors {
 		add(fmt.Sprintf(" @%d", i), errs)
 	}

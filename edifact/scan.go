@@ -24,7 +24,7 @@ import (
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
 	ic.Groups, ic.Messages, ic.Errors, ic.MessageErrors = nil, nil, nil, nil
 	ic.DroppedErrors, ic.Segments, ic.Complete = 0, 0, false
-	s := scan{reader: r, ic: ic, visit: visit, open: -1, group: -1}
+	s := scan{reader: r, ic: ic, visit: visit, open: -1, group: -1, payload: p}
 	s.charset, _ = r.charset(ic.SyntaxID, ic.Encoding) // what is unknown is reported with UNB
 	b := takeBuffers()
 	defer b.giveBack()
@@ -62,12 +62,18 @@ type scan struct {
 	orphans  bool      // in a run of segments outside messages
 	seen     edi.Class // of the blocks that the open message stands in
 	released bool      // a release character was seen since characters were checked
-	refs     references
+	refs     edi.References
 	text     strings.Builder // of the messages' references
 	groups   map[string]bool
 	types    map[string]*edi.MessageType // by S009 as sent
 	said     map[string]bool
 	stopped  bool
+
+	payload  *edi.Payload     // the whole one
+	parcel   *parcel          // of the open package, nil in a message
+	packages *edi.MessageType // of all packages
+	wrapped  []byte           // the interchange as sent, where line ends are taken out
+	breaks   *edi.Breaks      // of those
 }
 
 const scanBlock = 32 << 10
@@ -77,31 +83,35 @@ func (s *scan) run(p *edi.Payload) error {
 	if err != nil {
 		return err
 	}
-	w := newWindow(p, from, s.ic.Offset+s.ic.Length, s.reader.chunk)
-	if err := w.slide(0); err != nil {
+	w, err := s.window(p, from)
+	if err != nil || s.stopped {
 		return err
 	}
-	s.lex.Window(w.raw, w.at)
+	if err := w.Slide(0); err != nil {
+		return err
+	}
+	s.lex.Window(w.Raw, w.At)
 	for {
 		s.lex.Seen = 0
-		left := s.lex.Lex(scanBlock)
+		s.lex.Lex(scanBlock)
 		s.seen |= s.lex.Seen
 		if err := s.segments(); err != nil || s.stopped {
 			return err
 		}
+		left := s.lex.Left()
 		if s.limit(s.lex.Held(s.keep())); s.stopped {
 			return nil
 		}
 		switch {
-		case !left && !w.more():
+		case !left && !w.More():
 			return s.finish()
 		case !left:
-			if err := w.slide(s.drop()); err != nil {
+			if err := w.Slide(s.drop()); err != nil {
 				return err
 			}
-			s.lex.Window(w.raw, w.at)
-		case w.mem != nil && s.keep() > 4096 && s.keep() > len(s.lex.Segments)/8*7: // little is left to move
-			w.skip(s.drop())
+			s.lex.Window(w.Raw, w.At)
+		case w.InMemory() && s.keep() > 4096 && s.keep() > len(s.lex.Segments)/8*7: // little is left to move
+			w.Skip(s.drop())
 		}
 	}
 }
@@ -163,7 +173,7 @@ func (s *scan) limit(size, marks int) {
 // segments looks at what the lexer has completed.
 func (s *scan) segments() error {
 	for s.next < len(s.lex.Segments) && !s.stopped {
-		if s.open >= 0 && s.ordinary() {
+		if s.open >= 0 && s.parcel == nil && s.ordinary() {
 			break
 		}
 		seg := &s.lex.Segments[s.next]
@@ -218,6 +228,9 @@ func (s *scan) segment(seg *edi.Segment, tag []byte) error {
 		}
 	}
 	s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+	if err := s.header(seg); err != nil {
+		return err
+	}
 	if s.open < 0 {
 		s.orphan(seg)
 	} else if !seg.ValidTag() {

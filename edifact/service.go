@@ -22,10 +22,14 @@ func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
 		s.content.AddWithout(seg, omissions[kind]...)
 	case 'H', 'T', 'E', 'Z', 'O':
 		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+	case 'P':
+		if s.parcel == nil {
+			s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+		}
 	default:
 		return false, nil
 	}
-	if kind != 'T' && kind != 'H' && s.open < 0 {
+	if kind != 'T' && kind != 'H' && kind != 'O' && s.open < 0 {
 		s.characters(-1, s.lex.Segments[s.next:s.next+1])
 	}
 	switch kind {
@@ -42,7 +46,9 @@ func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
 	case 'Z':
 		s.unz(seg)
 	case 'O':
-		s.stop("package-not-supported", "15", seg.Location(0, 0), "packages (UNO) are not read")
+		err = s.uno(seg)
+	case 'P':
+		err = s.unp(seg)
 	}
 	if kind != 'T' {
 		s.orphans = false
@@ -120,17 +126,17 @@ func (s *scan) ung(seg *edi.Segment) {
 		g.Version += ":" + r
 	}
 	g.Date, g.Time = moment(*seg, 4)
+	s.ic.Groups = append(s.ic.Groups, g)
+	s.group = len(s.ic.Groups) - 1
 	if g.Reference == "" {
-		s.report(-1, edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
+		s.report(ofGroup(s.group), edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
 	} else if s.groups[g.Reference] {
-		s.report(-1, edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
+		s.report(ofGroup(s.group), edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
 	}
 	if s.groups == nil {
 		s.groups = make(map[string]bool)
 	}
 	s.groups[g.Reference] = true
-	s.ic.Groups = append(s.ic.Groups, g)
-	s.group = len(s.ic.Groups) - 1
 }
 
 func (s *scan) une(seg *edi.Segment) {
@@ -140,13 +146,14 @@ func (s *scan) une(seg *edi.Segment) {
 		s.report(-1, edi.SeverityError, "ung-missing", "13", at, "UNE ends a group that no UNG began")
 		return
 	}
-	g := &s.ic.Groups[s.group]
+	g, i := &s.ic.Groups[s.group], ofGroup(s.group)
 	s.group = -1
 	if g.Messages == 0 {
+		// No message could be refused with the group, so the interchange is.
 		s.report(-1, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
 	}
-	s.count(-1, seg, 1, g.Messages, "une-count-mismatch", "UNE 0060", "messages", "the group")
-	s.reference(-1, seg, 2, g.Reference, "une-reference-mismatch", "UNE 0048", "UNG")
+	s.count(i, seg, 1, g.Messages, "une-count-mismatch", "UNE 0060", "messages", "the group")
+	s.reference(i, seg, 2, g.Reference, "une-reference-mismatch", "UNE 0048", "UNG")
 }
 
 func (s *scan) unz(seg *edi.Segment) {
@@ -180,28 +187,35 @@ func (s *scan) unh(seg *edi.Segment) {
 		s.stop("too-many-messages", "35", at, "more than %d messages", MaxMessages)
 		return
 	}
-	s.grow(seg)
-	s.open, s.before = s.next, s.ic.Segments-1
-	seg.Number = 1
-	m := edi.Message{Reference: s.keptText(trim(seg.Get(1, 1))), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
-	s.ic.Messages = append(s.ic.Messages, m)
-	i := s.message()
-	if s.group >= 0 {
-		g := &s.ic.Groups[s.group]
-		if g.Messages++; g.Messages > 1 && s.ic.Messages[i-1].Type.Type != m.Type.Type {
-			s.report(-1, edi.SeverityWarning, "group-mixed-types", "31", seg.Location(2, 1), "group %q holds more than one message type", g.Reference)
-		}
-	}
+	m := edi.Message{Reference: s.keptText(trim(seg.Get(1, 1))), Type: s.messageType(seg)}
+	i := s.begin(seg, m)
 	if m.Type.Type == "" {
 		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(2, 1), "UNH has no message type (0065)")
 	}
 	if m.Reference == "" {
 		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(1, 1), "UNH has no message reference (0062)")
 	}
-	if first := s.refs.add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
-		s.report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
-			"message reference %q (0062) was used by message %d of the interchange already", m.Reference, first+1)
+}
+
+// begin opens the message or package m, whose header is seg, and gives its index.
+func (s *scan) begin(seg *edi.Segment, m edi.Message) int {
+	s.grow(seg)
+	s.open, s.before = s.next, s.ic.Segments-1
+	seg.Number = 1
+	m.Offset, m.Group = seg.Offset(), int32(s.group)
+	s.ic.Messages = append(s.ic.Messages, m)
+	i := s.message()
+	if s.group >= 0 {
+		g := &s.ic.Groups[s.group]
+		if g.Messages++; g.Messages > 1 && s.ic.Messages[i-1].Type.Type != m.Type.Type {
+			s.report(ofGroup(s.group), edi.SeverityWarning, "group-mixed-types", "31", seg.Location(2, 1), "group %q holds more than one message type", g.Reference)
+		}
 	}
+	if first := s.refs.Add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
+		s.report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
+			"reference %q (0062, 0800) was used by message %d of the interchange already", m.Reference, first+1)
+	}
+	return i
 }
 
 // textChunk is how much text of references is allocated at once, in bytes.
@@ -282,8 +296,12 @@ func (s *scan) unt(seg *edi.Segment) error {
 // close measures the message that was begun last.
 func (s *scan) close(segments []edi.Segment) {
 	m := &s.ic.Messages[s.message()]
-	raw := (&edi.Body{Segments: segments}).Raw()
-	m.Length, m.SHA256, m.Segments = int64(len(raw)), sha256.Sum256(raw), int32(len(segments))
+	m.Length, m.Segments = segments[len(segments)-1].End()-m.Offset, int32(len(segments))
+	if s.breaks != nil { // the digest is of the bytes that were sent
+		m.SHA256 = sha256.Sum256(s.wrapped[m.Offset-s.ic.Offset:][:m.Length])
+		return
+	}
+	m.SHA256 = sha256.Sum256((&edi.Body{Segments: segments}).Raw())
 }
 
 // endMessage ends a message in which another header or trailer turned up.
@@ -300,7 +318,12 @@ func (s *scan) untMissing(at edi.Location) {
 	s.close(segments)
 	s.characters(s.message(), segments)
 	m := &s.ic.Messages[s.message()]
-	s.report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+	if s.parcel != nil {
+		s.parcel = nil
+		s.report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", clip([]byte(m.Reference)), m.Offset)
+	} else {
+		s.report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+	}
 	s.open, s.seen = -1, s.lex.Seen
 }
 

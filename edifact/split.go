@@ -35,7 +35,7 @@ func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
 	if fault != nil && fault.Code == codeText {
 		return ic, skipText(p, ic, fault)
 	}
-	if err := bounds(p, ic, body); err != nil {
+	if err := r.bounds(p, ic, body); err != nil {
 		return nil, err
 	}
 	if fault != nil {
@@ -105,17 +105,34 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 		return behind + 3, refuse("unb-malformed", "22", "UNB", fmt.Sprintf("UNB is followed by %q, but the element separator is %q", rest[3], d.Element))
 	}
 	unb := rest[:min(len(rest), MaxHeader)]
+	var breaks *edi.Breaks
+	if r.LineWraps {
+		unb, breaks = edi.Unwrap(unb, behind, ic.Delimiters)
+	}
 	end := terminator(unb, ic.Delimiters)
 	if end < 0 {
 		return behind + 3, refuse("unb-malformed", "13", "UNB", fmt.Sprintf("UNB does not end within %d bytes: its terminator %q is missing", len(unb), ic.Delimiters.Terminator))
 	}
 	segment := func(decode func([]byte) string) edi.Segment {
-		return edi.NewBody(unb[:end+1], behind, 1, ic.Delimiters, decode).Segment(0)
+		l := edi.NewLexer(ic.Delimiters, decode)
+		base := behind
+		if breaks != nil {
+			l.Unwrapped(breaks)
+			base = 0
+		}
+		l.Window(unb[:end+1], base)
+		for l.Lex(end + 1) {
+		}
+		l.Segments[0].Number = 1
+		return l.Segments[0]
 	}
 	first := segment(nil)
 	ic.Delimiters = settleRepetition(ic.Delimiters, first.Get(1, 2))
 	cs, _ := r.charset(first.Get(1, 1), first.Get(1, 4)) // an unknown one is Scan's to report
 	fault = readUNB(ic, segment(cs.Decode))
+	if breaks != nil {
+		return breaks.Origin(int64(end)) + 1, fault
+	}
 	return behind + int64(end) + 1, fault
 }
 

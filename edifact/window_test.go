@@ -80,21 +80,21 @@ func TestWindowIsBoundedByTheLargestMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWindow(p, 0, ic.Length, 4096)
+	w := edi.NewWindow(p, 0, ic.Length, 4096)
 	lex := edi.NewLexer(ic.Delimiters, nil)
 	for i := 0; ; i++ {
-		if err := w.slide(lex.Drop(len(lex.Segments))); err != nil {
+		if err := w.Slide(lex.Drop(len(lex.Segments))); err != nil {
 			t.Fatal(err)
 		}
-		lex.Window(w.raw, w.at)
+		lex.Window(w.Raw, w.At)
 		for lex.Lex(1 << 10) {
 		}
-		if !w.more() {
+		if !w.More() {
 			break
 		}
 	}
-	if cap(w.raw) > 4*(4096+size) {
-		t.Fatalf("a window of %d bytes for messages of %d", cap(w.raw), size)
+	if cap(w.Raw) > 4*(4096+size) {
+		t.Fatalf("a window of %d bytes for messages of %d", cap(w.Raw), size)
 	}
 	allocated := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()

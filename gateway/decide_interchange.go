@@ -120,6 +120,9 @@ func (x *deciding) take(r *result) error {
 			why = append(why, fmt.Sprintf("message %d: processing it fails on our side", i+1))
 		default:
 			errs := append(onlyErrors(p.ic.MessageErrors[i]), onlyErrors(p.errs[i])...)
+			if g := p.ic.Messages[i].Group; g >= 0 {
+				errs = append(errs, onlyErrors(p.ic.Groups[g].Errors)...)
+			}
 			why = append(why, fmt.Sprintf("message %d is refused: %s", i+1, faults(append(errs, onlyErrors(p.ic.Errors)...))))
 		}
 		v.Messages = append(v.Messages, m)

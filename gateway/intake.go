@@ -152,7 +152,7 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 			return nil, fmt.Errorf("split the payload: no progress at byte %d", from)
 		}
 		from = p.ic.Offset + p.ic.Length
-		if p.fault != nil && p.fault.Code == textBefore {
+		if p.fault != nil && p.fault.Code == textBefore && !p.read.RefuseSurroundedText {
 			stray = append(stray, p.fault)
 			continue
 		}
