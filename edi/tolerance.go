@@ -21,5 +21,22 @@ type Tolerance struct {
 	RefuseLeadingZeros   bool // counts such as 0005
 	RefuseSurroundedText bool // text before, between and behind interchanges
 
+	Structure Structure // what becomes of a message that departs from its directory
+
+	// Guide names the tables to judge messages by in place of the association code
+	// that they name themselves (0057, the rest of GS08 or ST03). Empty: theirs.
+	Guide string
+
 	LineWraps bool // line ends within segments are no part of the text
 }
+
+// Structure is what becomes of a message whose segments and elements are not
+// those of its directory.
+type Structure uint8
+
+// A departure is a warning, refuses its message, or is not looked for.
+const (
+	StructureNoted Structure = iota
+	StructureRefused
+	StructureIgnored
+)

@@ -68,6 +68,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Reading.Charset": oneOf("declared", "UTF-8", "DETECT"), ".Reading.DefaultCharset": oneOf("none", "ISO-8859-15"),
 		".Reading.ByteOrderMark": oneOf("accept", "refuse"), ".Reading.BlankLines": oneOf("accept", "refuse"), ".Reading.Padding": oneOf("accept", "refuse"),
 		".Reading.LeadingZeros": oneOf("accept", "refuse"), ".Reading.SurroundingText": oneOf("accept", "refuse"), ".Reading.LineWraps": oneOf("accept", "refuse"),
+		".Reading.Structure": oneOf("off", "note", "refuse"), ".Reading.Guide": oneOf("own", "EAN008", "0815"),
 		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),

@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 			AcknowledgeBy:          "none",
 			Processing:             partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
-				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", LineWraps: "accept"},
+				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
 				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
 			HTTP: partners.HTTPSpec{Tokens: []partners.TokenSpec{
@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:65 partner small",
+			"testdata/varied.yaml:67 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

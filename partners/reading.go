@@ -1,6 +1,7 @@
 package partners
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ func (d *document) reading(into *ReadingSpec) func(ast.Node, string) {
 			field{"padding", d.oneOf(&into.Padding, "accept", "refuse")},
 			field{"leading_zeros", d.oneOf(&into.LeadingZeros, "accept", "refuse")},
 			field{"surrounding_text", d.oneOf(&into.SurroundingText, "accept", "refuse")},
+			field{"structure", d.oneOf(&into.Structure, "off", "note", "refuse")},
+			field{"guide", d.guide(&into.Guide)},
 			field{"line_wraps", d.oneOf(&into.LineWraps, "accept", "refuse")},
 		)
 	}
@@ -38,3 +41,16 @@ func (d *document) charset(into *string, unset string) func(ast.Node, string) {
 		*into = s
 	}
 }
+
+// guide reads the name of tables, a word of what may stand in 0057 and GS08.
+func (d *document) guide(into *string) func(ast.Node, string) {
+	return func(n ast.Node, path string) {
+		s, ok := d.scalar(n, path)
+		if ok && !guideName.MatchString(s) {
+			d.fault(n.GetToken(), path, "must be own, or the name of a guide, of up to 12 letters, digits and -, not %q", s)
+		}
+		*into = s
+	}
+}
+
+var guideName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,11}$`)

@@ -80,6 +80,8 @@ type ReadingSpec struct {
 	Padding         string `yaml:"padding" json:"padding"`
 	LeadingZeros    string `yaml:"leading_zeros" json:"leading_zeros"`
 	SurroundingText string `yaml:"surrounding_text" json:"surrounding_text"`
+	Structure       string `yaml:"structure" json:"structure"`
+	Guide           string `yaml:"guide" json:"guide"`
 	LineWraps       string `yaml:"line_wraps" json:"line_wraps"`
 }
 
@@ -89,12 +91,21 @@ const (
 	noCharset = "none"
 )
 
+var structures = map[string]edi.Structure{"off": edi.StructureIgnored, "note": edi.StructureNoted, "refuse": edi.StructureRefused}
+
+// ownGuide is the word for the association code that a message names itself.
+const ownGuide = "own"
+
 func (s ReadingSpec) tolerance() edi.Tolerance {
 	charset := func(name string) string {
 		if name == declared || name == noCharset {
 			return ""
 		}
 		return name
+	}
+	guide := s.Guide
+	if guide == ownGuide {
+		guide = ""
 	}
 	return edi.Tolerance{
 		Charset:              charset(s.Charset),
@@ -104,6 +115,8 @@ func (s ReadingSpec) tolerance() edi.Tolerance {
 		RefuseUnpadded:       s.Padding == "refuse",
 		RefuseLeadingZeros:   s.LeadingZeros == "refuse",
 		RefuseSurroundedText: s.SurroundingText == "refuse",
+		Structure:            structures[s.Structure],
+		Guide:                guide,
 		LineWraps:            s.LineWraps == "accept",
 	}
 }
@@ -193,6 +206,8 @@ func Defaults() PartnerSpec {
 			Padding:         "accept",
 			LeadingZeros:    "accept",
 			SurroundingText: "accept",
+			Structure:       "note",
+			Guide:           ownGuide,
 			LineWraps:       "refuse",
 		},
 		Retention: RetentionSpec{

@@ -23,6 +23,7 @@ var misplaced = map[string]string{
 	"legal_hold": "retention", "tokens": "http", "invoice": "known_document", "despatch": "known_document",
 	"charset": "reading", "default_charset": "reading", "byte_order_mark": "reading", "blank_lines": "reading",
 	"padding": "reading", "leading_zeros": "reading", "surrounding_text": "reading", "line_wraps": "reading",
+	"structure": "reading", "guide": "reading",
 }
 
 // mapping reads the keys of n by fields, and gives the place of each key it saw.

@@ -34,7 +34,7 @@ func findings(t *testing.T, tables *Tables, name, text string) (list []string) {
 	syntax, mt, d := typed(name)
 	b := edi.NewBody([]byte(text), 0, 1, d, nil)
 	ic := &edi.Interchange{Syntax: syntax, Messages: []edi.Message{{Type: mt}}}
-	for _, e := range tables.Check(ic, 0, b, edi.SeverityError) {
+	for _, e := range tables.Check(ic, 0, b, edi.SeverityError, "") {
 		list = append(list, said(e))
 	}
 	return list

@@ -93,16 +93,13 @@ func (t *Tables) of(syntax, name string) (list []source) {
 }
 
 // message finds what may stand in a message of type t: that of its association
-// (EAN008, VICS) where there is one, else that of its directory; nil if there is
-// no table.
-func (t *Tables) message(syntax string, m *edi.MessageType) *message {
-	name := m.Version + " " + m.Release
+// (EAN008, VICS) where there is one, or of guide in its place, else that of its
+// directory; nil if there is no table.
+func (t *Tables) message(syntax string, m *edi.MessageType, guide string) *message {
+	name := strings.TrimLeft(m.Version+" "+m.Release, " ") // X12 has a release alone
 	association := m.AssociationCode
-	if syntax == "x12" {
-		// GS08 is version, release, industry identifier in one: 004010VICS.
-		if name = m.Release; len(name) > 6 {
-			name, association = name[:6], name[6:]
-		}
+	if guide != "" {
+		association = guide
 	}
 	if association != "" {
 		if d := t.directories[syntax+" "+name+" "+association]; d != nil && d.messages[m.Type] != nil {
@@ -116,13 +113,16 @@ func (t *Tables) message(syntax string, m *edi.MessageType) *message {
 }
 
 // Knows reports whether there is a table for messages of this type.
-func (t *Tables) Knows(syntax string, m *edi.MessageType) bool { return t.message(syntax, m) != nil }
+func (t *Tables) Knows(syntax string, m *edi.MessageType) bool {
+	return t.message(syntax, m, "") != nil
+}
 
 // Check finds what is wrong with the structure of message i of ic, whose text is
 // b: at most MaxFindings, in the order of the text, all of the given severity.
-// A type for which there is no table gives no finding.
-func (t *Tables) Check(ic *edi.Interchange, i int, b *edi.Body, severity edi.Severity) []*edi.Error {
-	m := t.message(ic.Syntax, ic.Messages[i].Type)
+// guide is an association to judge it by in place of its own. A type for which
+// there is no table gives no finding.
+func (t *Tables) Check(ic *edi.Interchange, i int, b *edi.Body, severity edi.Severity, guide string) []*edi.Error {
+	m := t.message(ic.Syntax, ic.Messages[i].Type, guide)
 	if m == nil || b.Len() < 2 {
 		return nil
 	}
@@ -130,4 +130,24 @@ func (t *Tables) Check(ic *edi.Interchange, i int, b *edi.Body, severity edi.Sev
 	defer checks.Put(c)
 	c.m, c.severity, c.body = m, severity, b
 	return c.run()
+}
+
+// Checker is Check as a partner's settings want it, for a reader's field of that
+// name: nil where nothing is to be judged.
+func (t *Tables) Checker(o edi.Tolerance) func(*edi.Interchange, int, *edi.Body) []*edi.Error {
+	if t == nil || o.Structure == edi.StructureIgnored {
+		return nil
+	}
+	severity := edi.SeverityWarning
+	if o.Structure == edi.StructureRefused {
+		severity = edi.SeverityError
+	}
+	return func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error {
+		m := ic.Messages[i].Type
+		if severity == edi.SeverityError && t.message(ic.Syntax, m, o.Guide) == nil {
+			return []*edi.Error{{Code: "structure-unknown", Severity: edi.SeverityNote, Location: b.Segments[0].Location(0, 0),
+				Text: fmt.Sprintf("there is no table for %s; what stands in it was not judged", strings.Join(strings.Fields(m.Type+" "+m.Version+" "+m.Release), " "))}}
+		}
+		return t.Check(ic, i, b, severity, o.Guide)
+	}
 }
