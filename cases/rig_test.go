@@ -128,7 +128,7 @@ var edifactFormat = gateway.Format{
 	Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
 		return reader(o).Again(p, ic)
 	},
-	Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
+	Acknowledge: edifact.Acknowledge, NeverAcknowledged: []string{"CONTRL"},
 }
 
 func reader(o gateway.Reading) edifact.Reader {

@@ -170,10 +170,9 @@ type Format struct {
 	Scan func(p *edi.Payload, ic *edi.Interchange, o Reading, visit func(i int, b *edi.Body) error) error
 	// Again reads messages of an interchange that was scanned once more, one by one.
 	Again func(p *edi.Payload, ic *edi.Interchange, o Reading) func(i int) (*edi.Body, error)
-	// Acknowledge writes the functional acknowledgement.
-	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) ([]byte, error)
-	// AcknowledgementType is the name of what Acknowledge writes.
-	AcknowledgementType string
+	// Acknowledge writes the functional acknowledgement and names what it is. It is
+	// nil where the syntax has nothing to say.
+	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) (kind string, content []byte, err error)
 	// NeverAcknowledged are types that are acknowledgements themselves.
 	NeverAcknowledged []string
 }

@@ -224,6 +224,9 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 		return
 	}
 	add(envelope, p.ic.Errors...)
+	for i := range p.ic.Groups {
+		add(envelope, p.ic.Groups[i].Errors...)
+	}
 	for i := range p.judged {
 		add(i, p.ic.MessageErrors[i]...)
 		add(i, p.errs[i]...)
@@ -295,11 +298,14 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 		a.Errors = onlyErrors(p.ic.Errors)
 		a.Messages = messageAnswers(r)
 	}
-	b, err := p.format.Acknowledge(p.ic, a)
+	kind, b, err := p.format.Acknowledge(p.ic, a)
 	if err != nil {
 		return nil, fmt.Errorf("acknowledge %s: %w", p.key.ID, err)
 	}
-	out := &FunctionalAcknowledgement{Type: p.format.AcknowledgementType}
+	if b == nil {
+		return nil, nil
+	}
+	out := &FunctionalAcknowledgement{Type: kind}
 	if utf8.Valid(b) {
 		out.Content = string(b)
 	} else {

@@ -43,7 +43,7 @@ func edifactFormat() gateway.Format {
 		Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
 			return reader(o).Again(p, ic)
 		},
-		Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
+		Acknowledge: edifact.Acknowledge, NeverAcknowledged: []string{"CONTRL"},
 	}
 }
 

@@ -143,7 +143,7 @@ var edifactFormat = gateway.Format{
 	Again: func(p *edi.Payload, ic *edi.Interchange, _ gateway.Reading) func(int) (*edi.Body, error) {
 		return edifact.Reader{}.Again(p, ic)
 	},
-	Acknowledge: edifact.Acknowledge, AcknowledgementType: "CONTRL", NeverAcknowledged: []string{"CONTRL"},
+	Acknowledge: edifact.Acknowledge, NeverAcknowledged: []string{"CONTRL"},
 }
 
 // compareTexts is Compare for one interchange on each side.

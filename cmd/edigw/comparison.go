@@ -42,7 +42,7 @@ func comparePayloads(a, b *edi.Payload) ([]comparedPair, error) {
 // sidesOf reads every interchange of p. others are those it will be compared
 // with, in order: of messages they share nothing is kept.
 func sidesOf(p *edi.Payload, others []*compare.Interchange) (sides []*compare.Interchange, err error) {
-	err = each(p, func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error {
+	err = each(p, formats(nil), gateway.Reading{}, func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error {
 		if fault != nil {
 			if len(sides) == 0 || fault.Code != textBefore {
 				sides = append(sides, compare.Unreadable(fault.Error()))

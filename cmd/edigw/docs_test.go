@@ -11,7 +11,7 @@ import (
 
 // shown are the flags that the reference explains once for all commands.
 var shown = map[string]string{
-	"config": "## Settings", "data-dir": "## Settings", "help": "## Settings",
+	"config": "## Settings", "data-dir": "## Settings", "tables": "## Settings", "help": "## Settings",
 	"database-url": "### The database", "database-connections": "### The database",
 	"api": "### The gateway to ask", "token": "### The gateway to ask",
 	"output": "### What to show", "limit": "### What to show", "cursor": "### What to show",

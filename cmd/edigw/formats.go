@@ -5,30 +5,50 @@ import (
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/structure"
+	"github.com/edigw/edigw/x12"
 )
 
-// formats are the EDI syntaxes this program reads.
-var formats = []gateway.Format{
-	{
-		Name:  "edifact",
-		Leads: edifact.Leads,
-		Split: func(p *edi.Payload, from int64, o gateway.Reading) (*edi.Interchange, error) {
-			return edifactReader(o).Split(p, from)
+// formats are the EDI syntaxes this program reads; tables judge what stands in
+// messages, nil nothing.
+func formats(tables *structure.Tables) []gateway.Format {
+	edifactReader := func(o gateway.Reading) edifact.Reader {
+		return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
+	}
+	x12Reader := func(o gateway.Reading) x12.Reader {
+		return x12.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
+	}
+	return []gateway.Format{
+		{
+			Name:  "edifact",
+			Leads: edifact.Leads,
+			Split: func(p *edi.Payload, from int64, o gateway.Reading) (*edi.Interchange, error) {
+				return edifactReader(o).Split(p, from)
+			},
+			Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
+				return edifactReader(o).Scan(p, ic, visit)
+			},
+			Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+				return edifactReader(o).Again(p, ic)
+			},
+			Acknowledge:       edifact.Acknowledge,
+			NeverAcknowledged: []string{"CONTRL"},
 		},
-		Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
-			return edifactReader(o).Scan(p, ic, visit)
+		{
+			Name:  "x12",
+			Leads: x12.Leads,
+			Split: func(p *edi.Payload, from int64, o gateway.Reading) (*edi.Interchange, error) {
+				return x12Reader(o).Split(p, from)
+			},
+			Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
+				return x12Reader(o).Scan(p, ic, visit)
+			},
+			Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+				return x12Reader(o).Again(p, ic)
+			},
+			Acknowledge: x12.Acknowledge,
 		},
-		Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
-			return edifactReader(o).Again(p, ic)
-		},
-		Acknowledge:         edifact.Acknowledge,
-		AcknowledgementType: "CONTRL",
-		NeverAcknowledged:   []string{"CONTRL"},
-	},
-}
-
-func edifactReader(o gateway.Reading) edifact.Reader {
-	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences}
+	}
 }
 
 // names put segments, elements and codes into words.

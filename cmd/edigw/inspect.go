@@ -52,15 +52,13 @@ func (c *inspectCommand) Run(a *app) (err error) {
 	if c.Output == "json" {
 		to = &inspectJSON{w: a.stdout}
 	}
-	in := &inspector{p: p, to: to, handlers: map[string]documents.Handler{}}
-	for _, h := range documents.Handlers() {
-		in.handlers[h.Type] = h
+	tables, err := a.tables()
+	if err != nil {
+		return err
 	}
-	if err := each(p, in.interchange); err != nil {
+	in := newInspector(p, gateway.Reading{}, to)
+	if err := in.read(formats(tables)); err != nil {
 		return fmt.Errorf("inspect %s: %w", c.File, err)
-	}
-	if in.count == 0 && len(in.found) == 0 {
-		in.find(&edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "there is no interchange in it"})
 	}
 	if err := to.findings(in.found, in.errors, in.omitted); err != nil {
 		return err
@@ -74,6 +72,7 @@ func (c *inspectCommand) Run(a *app) (err error) {
 // inspector reads interchanges and collects findings.
 type inspector struct {
 	p        *edi.Payload
+	reading  gateway.Reading
 	to       inspection
 	handlers map[string]documents.Handler
 	count    int
@@ -81,6 +80,25 @@ type inspector struct {
 	errors   int
 	omitted  int
 	told     int // messages of the interchange at hand that were told
+}
+
+func newInspector(p *edi.Payload, o gateway.Reading, to inspection) *inspector {
+	in := &inspector{p: p, reading: o, to: to, handlers: map[string]documents.Handler{}}
+	for _, h := range documents.Handlers() {
+		in.handlers[h.Type] = h
+	}
+	return in
+}
+
+// read reads all there is.
+func (in *inspector) read(formats []gateway.Format) error {
+	if err := each(in.p, formats, in.reading, in.interchange); err != nil {
+		return err
+	}
+	if in.count == 0 && len(in.found) == 0 {
+		in.find(&edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "there is no interchange in it"})
+	}
+	return nil
 }
 
 func (in *inspector) find(list ...*edi.Error) {
@@ -106,7 +124,7 @@ func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *
 	if err := in.to.interchange(ic, dedup.InterchangeKey(ic, dedup.Shape{ControlReference: "unique"})); err != nil {
 		return err
 	}
-	err := f.Scan(in.p, ic, gateway.Reading{}, func(i int, b *edi.Body) error { return in.message(ic, i, b) })
+	err := f.Scan(in.p, ic, in.reading, func(i int, b *edi.Body) error { return in.message(ic, i, b) })
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,15 @@ func (t *inspectTable) end(ic *edi.Interchange) error {
 }
 
 func (t *inspectTable) findings(list []gateway.Finding, errors, omitted int) error {
+	if err := t.list(list, omitted); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(t.w, "%s (%s)\n", plural(len(list)+omitted, "finding"), plural(errors, "error"))
+	return err
+}
+
+// list writes a line for each finding.
+func (t *inspectTable) list(list []gateway.Finding, omitted int) error {
 	for _, f := range list {
 		mark := map[string]string{"error": "✗", "warning": "⚠"}[f.Severity]
 		where := ""
@@ -76,8 +85,7 @@ func (t *inspectTable) findings(list []gateway.Finding, errors, omitted int) err
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(t.w, "%s (%s)\n", plural(len(list)+omitted, "finding"), plural(errors, "error"))
-	return err
+	return nil
 }
 
 // placeText gives "segment 31 MOA, element 1.2, byte 1187".

@@ -15,13 +15,16 @@ type grammar struct {
 	Config  string `placeholder:"FILE" help:"Settings as YAML; keys are the flags' names with _ for -."`
 	DataDir string `setting:"" placeholder:"DIR" help:"Where the gateway keeps the embedded PostgreSQL and the address and token for its own command line (default: ${data_dir})."`
 
+	Tables string `setting:"" placeholder:"PATH" help:"A file, or a folder of *.txt, with tables of messages beside the built-in ones, for serve, inspect and validate."`
+
 	dataDirDefault bool // nothing was said
 
 	Serve serveCommand `cmd:"" default:"withargs" help:"Run the gateway (default)."`
 	Demo  demoCommand  `cmd:"" help:"Run the gateway with two partners, send four interchanges and show each answer."`
 
-	Inspect inspectCommand `cmd:"" help:"Read an interchange and say what is in it and what is wrong with it. Needs no server."`
-	Diff    diffCommand    `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
+	Inspect  inspectCommand  `cmd:"" help:"Read an interchange and say what is in it and what is wrong with it. Needs no server."`
+	Validate validateCommand `cmd:"" help:"Say what is wrong with files, as a partner's checks want it. Needs no server."`
+	Diff     diffCommand     `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
 
 	Ingest   ingestCommand   `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`

@@ -82,6 +82,10 @@ const recentBytes = 16 << 20
 
 // start is the wiring: every part of the gateway and what it is given.
 func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
+	tables, err := a.tables()
+	if err != nil {
+		return nil, err
+	}
 	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
 	if err != nil {
 		return nil, err
@@ -122,7 +126,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	s.later.Start()
 	spool := &gateway.Spool{Dir: c.SpoolDir, Cap: c.SpoolCap, Gauge: metrics.SpoolBytes}
 	g := &gateway.Gateway{
-		Pool: pool, Spool: spool, Notices: db.notices, Formats: formats, Handlers: documents.Handlers(), Log: log,
+		Pool: pool, Spool: spool, Notices: db.notices, Formats: formats(tables), Handlers: documents.Handlers(), Log: log,
 		Sender: directory.BySender, MaySpeakFor: directory.MaySpeakFor, IsOurs: directory.IsOurs, ConfigRevision: func() int32 { return int32(directory.Counter()) },
 		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, Recent: recentBytes, NewID: clock.NewID,
 	}

@@ -47,16 +47,16 @@ func (a *app) source(name string) (p *edi.Payload, close func() error, err error
 	return p, p.Close, nil
 }
 
-// each splits a payload into its interchanges and hands each over with its
-// format. What stands between them, or instead of one, comes with the fault. An
-// error of do ends it.
-func each(p *edi.Payload, do func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error) error {
+// each splits a payload into its interchanges, read as o says, and hands each
+// over with its format. What stands between them, or instead of one, comes with
+// the fault. An error of do ends it.
+func each(p *edi.Payload, formats []gateway.Format, o gateway.Reading, do func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error) error {
 	for from := int64(0); from < p.Size(); {
-		f, err := formatAt(p, from)
+		f, err := formatAt(p, formats, from)
 		if err != nil {
 			return err
 		}
-		ic, err := f.Split(p, from, gateway.Reading{})
+		ic, err := f.Split(p, from, o)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -77,7 +77,7 @@ func each(p *edi.Payload, do func(f *gateway.Format, ic *edi.Interchange, fault 
 }
 
 // formatAt gives the format that leads at from, the first one where none does.
-func formatAt(p *edi.Payload, from int64) (*gateway.Format, error) {
+func formatAt(p *edi.Payload, formats []gateway.Format, from int64) (*gateway.Format, error) {
 	head, err := p.Slice(from, min(4096, p.Size()-from))
 	if err != nil {
 		return nil, err

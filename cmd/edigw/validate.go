@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/gateway"
+)
+
+type validateCommand struct {
+	Files     []string `arg:"" help:"Files to read, or - for standard input."`
+	Structure string   `enum:"off,note,refuse" default:"refuse" help:"What becomes of messages that depart from their directory: off, note or refuse."`
+	Guide     string   `help:"Judge messages by this guide's tables, in place of the association code that they name."`
+	Quiet     bool     `short:"q" help:"Only the files in which a finding is an error, and only their errors."`
+	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
+}
+
+// validatedFile is what is said of one file.
+type validatedFile struct {
+	File     string            `json:"file"`
+	Refused  bool              `json:"refused"` // a finding is an error
+	Messages int               `json:"messages"`
+	Errors   int               `json:"errors"`
+	Findings []gateway.Finding `json:"findings"`
+	Omitted  int               `json:"findings_omitted,omitempty"`
+}
+
+// Run reads every file to its end, whatever is wrong with those before it.
+func (c *validateCommand) Run(a *app) error {
+	tables, err := a.tables()
+	if err != nil {
+		return err
+	}
+	o := gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}}
+	switch c.Structure {
+	case "refuse":
+		o.Structure = edi.StructureRefused
+	case "off":
+		o.Structure = edi.StructureIgnored
+	}
+	var list []*validatedFile
+	refused, errors, findingsCount := 0, 0, 0
+	for _, name := range c.Files {
+		f, err := c.file(a, name, formats(tables), o)
+		if err != nil {
+			return fmt.Errorf("validate %s: %w", name, err)
+		}
+		errors, findingsCount = errors+f.Errors, findingsCount+len(f.Findings)+f.Omitted
+		if f.Refused {
+			refused++
+		}
+		if c.Quiet {
+			f.onlyErrors()
+		}
+		if c.Output == "table" {
+			if err := c.table(a.stdout, f); err != nil {
+				return err
+			}
+			continue
+		}
+		list = append(list, f)
+	}
+	if c.Output == "json" {
+		err = a.json(struct {
+			Files []*validatedFile `json:"files"`
+		}{list})
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "%s, %d refused: %s (%s)\n", plural(len(c.Files), "file"), refused,
+			plural(findingsCount, "finding"), plural(errors, "error"))
+	}
+	if err == nil && refused > 0 {
+		return findings()
+	}
+	return err
+}
+
+// file reads one file.
+func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o gateway.Reading) (_ *validatedFile, err error) {
+	p, closeSource, err := a.source(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := closeSource(); err == nil {
+			err = e
+		}
+	}()
+	f := &validatedFile{File: name, Findings: []gateway.Finding{}}
+	in := newInspector(p, o, (*validation)(f))
+	if err := in.read(formats); err != nil {
+		return nil, err
+	}
+	f.Findings, f.Errors, f.Omitted, f.Refused = append(f.Findings, in.found...), in.errors, in.omitted, in.errors > 0
+	return f, nil
+}
+
+func (f *validatedFile) onlyErrors() {
+	kept := f.Findings[:0]
+	for _, e := range f.Findings {
+		if e.Severity == edi.SeverityError.String() {
+			kept = append(kept, e)
+		}
+	}
+	f.Findings = kept
+}
+
+func (c *validateCommand) table(w io.Writer, f *validatedFile) error {
+	if c.Quiet && !f.Refused {
+		return nil
+	}
+	state := "sound"
+	if f.Refused {
+		state = "refused"
+	}
+	if _, err := fmt.Fprintf(w, "%s: %s, %s\n", printable(f.File), state, plural(f.Messages, "message")); err != nil {
+		return err
+	}
+	return (&inspectTable{w: w}).list(f.Findings, f.Omitted)
+}
+
+// validation counts what an inspector reads.
+type validation validatedFile
+
+func (v *validation) interchange(*edi.Interchange, string) error { return nil }
+func (v *validation) message(inspectedMessage) error             { v.Messages++; return nil }
+func (v *validation) end(*edi.Interchange) error                 { return nil }
+func (v *validation) findings([]gateway.Finding, int, int) error { return nil }
