@@ -47,7 +47,7 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 		}
 		if def == nil {
 			if !surplus {
-				c.find(surplusElement, s.LocationRep(e, 0, 0), "%s has %d elements at most", table.tag, len(table.elements))
+				c.find(surplusElement, s.LocationRep(e, 0, 0), "%s has %s", table.tag, plural(len(table.elements), "element"))
 				surplus = true
 			}
 			continue
