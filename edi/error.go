@@ -43,6 +43,11 @@ type Error struct {
 	Severity Severity
 	Text     string // one sentence a person understands
 	Location
+
+	// Of an element that a table describes, for acknowledgements that ask for it
+	// (AK402, AK404).
+	Number string // 1154, C506, 373
+	Value  string // as it was sent
 }
 
 // Error gives the sentence with its place.

@@ -271,9 +271,15 @@ func (c *check) inside(g *group) string {
 }
 
 func (c *check) find(f fault, at edi.Location, text string, args ...any) {
+	c.findElement(f, at, "", "", text, args...)
+}
+
+// findElement reports what is wrong with element or component number; value is
+// what was sent.
+func (c *check) findElement(f fault, at edi.Location, number, value, text string, args ...any) {
 	if len(c.found) >= MaxFindings {
 		return
 	}
 	c.found = append(c.found, &edi.Error{Code: ours[f], Standard: c.m.dir.syntax.code(f), Severity: c.severity,
-		Text: fmt.Sprintf(text, args...), Location: at})
+		Text: fmt.Sprintf(text, args...), Location: at, Number: number, Value: value})
 }

@@ -34,7 +34,7 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 			if e, rep, seen, extra, def = p.Element, p.Repetition, 0, false, nil; e <= len(table.elements) {
 				def = &table.elements[e-1]
 				if rep == def.max+1 {
-					c.find(elementRepeats, p.Location(), "element %s of %s is repeated more than %d times", name(table, e), table.tag, def.max)
+					c.findElement(elementRepeats, p.Location(), def.id, "", "element %s of %s is repeated more than %d times", name(table, e), table.tag, def.max)
 				}
 			}
 		}
@@ -47,14 +47,14 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 		}
 		if def == nil {
 			if !surplus {
-				c.find(surplusElement, s.LocationRep(e, 0, 0), "%s has %s", table.tag, plural(len(table.elements), "element"))
+				c.findElement(surplusElement, s.LocationRep(e, 0, 0), "", p.Text(), "%s has %s", table.tag, plural(len(table.elements), "element"))
 				surplus = true
 			}
 			continue
 		}
 		if p.Component > len(def.components) {
 			if !extra {
-				c.find(surplusComponent, s.LocationRep(e, told(def, rep), p.Component), "element %s of %s has %d %s", name(table, e), table.tag, len(def.components),
+				c.findElement(surplusComponent, s.LocationRep(e, told(def, rep), p.Component), def.id, p.Text(), "element %s of %s has %d %s", name(table, e), table.tag, len(def.components),
 					plural(len(def.components), "component"))
 			}
 			extra = true
@@ -72,14 +72,14 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 	}
 	for i := e; i < table.required; i++ {
 		if table.elements[i].mandatory {
-			c.find(missingElement, s.Location(i+1, 0), "element %s of %s is missing", name(table, i+1), table.tag)
+			c.findElement(missingElement, s.Location(i+1, 0), table.elements[i].id, "", "element %s of %s is missing", name(table, i+1), table.tag)
 		}
 	}
 	var said uint64 // elements that two conditions ask for are told once
 	for i := range table.conditions {
 		if at, f := table.conditions[i].broken(present); at > 0 && said&(1<<at) == 0 {
 			said |= 1 << at
-			c.find(f, s.Location(at, 0), "%s", table.conditions[i].words(table.tag))
+			c.findElement(f, s.Location(at, 0), table.elements[at-1].id, "", "%s", table.conditions[i].words(table.tag))
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 func (c *check) complete(s *edi.Segment, table *segment, def *element, e, rep int, seen uint64) {
 	if seen == 0 {
 		if def.mandatory && rep == 1 {
-			c.find(missingElement, s.Location(e, 0), "element %s of %s is missing", name(table, e), table.tag)
+			c.findElement(missingElement, s.Location(e, 0), def.id, "", "element %s of %s is missing", name(table, e), table.tag)
 		}
 		return
 	}
@@ -101,7 +101,7 @@ func (c *check) complete(s *edi.Segment, table *segment, def *element, e, rep in
 			i++
 		}
 		at := s.LocationRep(e, told(def, rep), i+1)
-		c.find(missingElement, at, "component %s of element %s of %s is missing", def.components[i].id, name(table, e), table.tag)
+		c.findElement(missingElement, at, def.components[i].id, "", "component %s of element %s of %s is missing", def.components[i].id, name(table, e), table.tag)
 	}
 }
 

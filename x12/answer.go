@@ -101,9 +101,24 @@ func (w *Writer) segmentErrors(list []*edi.Error, prefix string) {
 	ak3("8")
 	for _, e := range list {
 		if e.Element > 0 {
-			w.Segment(prefix+"4", position(e), E(), E(e.Standard))
+			w.Segment(prefix+"4", position(e), E(e.Number), E(e.Standard), E(clean(e.Value)))
 		}
 	}
+}
+
+// maxCopy is how much of a value AK404 holds, in characters.
+const maxCopy = 99
+
+// clean is a sender's value as our answer can hold it: cut, and left out where it is
+// not printable ASCII, since the place is told anyway.
+func clean(s string) string {
+	s = s[:min(len(s), maxCopy)]
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ""
+		}
+	}
+	return s
 }
 
 // position is C030: element, component from the second on, and repetition from the
