@@ -33,7 +33,7 @@ type digester struct {
 	hashed int     // how far buf was hashed, or left out
 	starts []int32 // of the elements in buf
 	ends   []end   // of the segments in buf
-	own    []byte  // BGM as it is hashed
+	own    []byte  // BGM, BIG or BSN as it is hashed
 	of     edi.Delimiters
 	become [256]byte // what a byte of a plain segment becomes; 0: look at its values
 }
@@ -84,9 +84,10 @@ func (g *digester) begin(d edi.Delimiters) {
 
 // read visits the segments of a message and sets the document's content digests.
 // They leave out what says which copy this is, not what it says (outcomes.md,
-// "Documents"): the references of UNH and UNT, functions 7 and 31, and the message
-// date where an invoice date stands beside it. It gives the first segment whose
-// text is no UTF-8 or holds NUL, -1 if there is none.
+// "Documents"): the references of UNH and UNT, ST and SE, functions that say original
+// or copy, and the message date: DTM 137 where an invoice date stands beside it, BSN03
+// and BSN04. It gives the first segment whose text is no UTF-8 or holds NUL, -1 if
+// there is none.
 func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment, at int)) (invalid int) {
 	g := digesters.Get().(*digester)
 	defer func() {
@@ -153,8 +154,14 @@ func (g *digester) special(s *edi.Segment, i, start int, messageDate bool) {
 	text := g.buf[start : len(g.buf)-1]
 	tag := string(s.RawTag())
 	switch {
-	case i == 0: // UNH or ST: the reference is the first element
+	case i == 0: // the reference is the first element of UNH, the second of ST
 		from := bytes.IndexByte(text, behindEl)
+		if next := bytes.IndexByte(text[from+1:], behindEl); tag == "ST" && from >= 0 {
+			if next < 0 {
+				return
+			}
+			from += 1 + next
+		}
 		if from < 0 {
 			return
 		}
@@ -164,12 +171,15 @@ func (g *digester) special(s *edi.Segment, i, start int, messageDate bool) {
 		}
 		g.body.Write(g.buf[g.hashed : start+from])
 		g.hashed = start + from + 1 + to
-	case tag == "UNT":
+	case tag == "UNT" || tag == "SE":
 		g.leaveOut(start)
-	case tag == "BGM":
+	case heads[tag].number > 0:
 		g.leaveOut(start)
-		g.body.Write(g.bgm(s))
-		g.keep(appendEscaped(nil, s.Get(2, 1)))
+		g.body.Write(g.head(s, tag))
+		g.keep(appendEscaped(nil, s.Get(heads[tag].number, 1)))
+		if at := heads[tag].date; at > 0 {
+			g.keep(appendEscaped(nil, s.Get(at, 1)))
+		}
 	case tag == "DTM":
 		g.leaveOut(start)
 		if messageDate || string(s.RawValue(1, 1, 1)) != "137" {
@@ -189,19 +199,44 @@ func (g *digester) leaveOut(start int) {
 func headerEnd(b *edi.Body) int {
 	for i := range b.Segments {
 		switch string(b.Segments[i].RawTag()) {
-		case "LIN", "CPS", "UNS", "UNT":
+		case "LIN", "CPS", "UNS", "UNT", "IT1", "HL", "TDS", "CTT", "SE":
 			return i
 		}
 	}
 	return len(b.Segments)
 }
 
-// bgm gives BGM as it is hashed: without the number, which is kept apart, and
-// without functions that say original or copy of it, which are all one.
-func (g *digester) bgm(s *edi.Segment) []byte {
+// head says where the segment that opens a document has what is not hashed with the
+// rest: its number and date, the time of the message, and its function.
+type head struct {
+	number, date, function int
+	message                [2]int // date and time of the message, left out altogether
+}
+
+var heads = map[string]head{
+	"BGM": {number: 2, function: 3},
+	"BIG": {number: 2, date: 1, function: 8},
+	"BSN": {number: 2, function: 1, message: [2]int{3, 4}},
+}
+
+// head gives BGM, BIG or BSN as it is hashed: without the number, which is kept apart,
+// and without functions that say original or copy of it, which are all one.
+func (g *digester) head(s *edi.Segment, tag string) []byte {
 	g.order++
-	g.own = appendValues(append(g.own[:0], "BGM"...), s, func(v edi.Value) bool {
-		return v.Component == 1 && (v.Element == 2 || v.Element == 3 && neutral(v.Text))
+	h := heads[tag]
+	g.own = appendValues(append(g.own[:0], tag...), s, func(v edi.Value) bool {
+		switch v.Element {
+		case h.number:
+			return v.Component == 1
+		case h.function:
+			if tag != "BGM" {
+				return v.Component == 1 && neutral(functionOf(v.Text))
+			}
+			return v.Component == 1 && neutral(v.Text)
+		case h.date, h.message[0], h.message[1]:
+			return v.Element > 0
+		}
+		return false
 	})
 	g.own = append(g.own, behindSeg)
 	return g.own

@@ -167,6 +167,7 @@ type Quantity struct {
 
 // Invoice is what only invoices have.
 type Invoice struct {
+	RawType          string            `json:"raw_type,omitempty"`     // BIG07 as sent
 	TaxCurrency      string            `json:"tax_currency,omitempty"` // BT-6
 	Currencies       []Currency        `json:"currencies,omitempty"`
 	PaymentMeans     []string          `json:"payment_means,omitempty"` // BT-81, UNTDID 4461
@@ -200,7 +201,8 @@ type PaymentTerm struct {
 // AllowanceCharge is ALC with what stands beneath it (BG-20, BG-21, BG-27, BG-28).
 type AllowanceCharge struct {
 	Charge      bool     `json:"charge"`
-	Code        string   `json:"code,omitempty"` // UNTDID 5189 or 7161
+	Code        string   `json:"code,omitempty"`     // UNTDID 5189 or 7161
+	RawCode     string   `json:"raw_code,omitempty"` // SAC02 as sent, where it differs
 	Reason      string   `json:"reason,omitempty"`
 	Sequence    string   `json:"sequence,omitempty"` // 1227
 	Settlement  string   `json:"settlement,omitempty"`

@@ -59,6 +59,9 @@ func issuer(ic *edi.Interchange, parties []Party, qualifiers ...string) Identifi
 	if vat.Value != "" {
 		return vat
 	}
+	if ic.Syntax == "x12" {
+		return Identifier{Value: ic.Sender.ID, Scheme: "isa:" + ic.Sender.Qualifier}
+	}
 	return Identifier{Value: ic.Sender.ID, Scheme: "unb:" + ic.Sender.Qualifier}
 }
 
@@ -94,8 +97,8 @@ func revisionOf(function string) Revision {
 	return RevisionOriginal
 }
 
-// neutral reports whether a function says no more than original, or copy of it:
-// it makes no difference in content.
+// neutral reports whether a function of 1225 says no more than original, or copy of
+// it: it makes no difference in content.
 func neutral(function string) bool {
 	return function == "" || function == "9" || function == "7" || function == "31"
 }

@@ -4,7 +4,7 @@ import "github.com/edigw/edigw/edi"
 
 // Handler maps one message type to a Document.
 type Handler struct {
-	Type  string // 0065 of UNH: INVOIC
+	Type  string // 0065 of UNH, ST01: INVOIC, 810
 	Class string
 
 	// Map reads message i of ic. An error of severity error refuses the message,
@@ -19,5 +19,7 @@ func Handlers() []Handler {
 	return []Handler{
 		{Type: "INVOIC", Class: ClassInvoice, Map: mapInvoic},
 		{Type: "DESADV", Class: ClassDespatch, Map: mapDesadv},
+		{Type: "810", Class: ClassInvoice, Map: mapX810},
+		{Type: "856", Class: ClassDespatch, Map: mapX856},
 	}
 }

@@ -50,7 +50,8 @@ type LineDetail struct {
 	Expiry           string            `json:"expiry,omitempty"`
 	Identifiers      []Identifier      `json:"identifiers,omitempty"` // GIN; scheme: 7405
 	Variances        []Variance        `json:"variances,omitempty"`
-	Origin           string            `json:"origin,omitempty"` // 3239
+	Origin           string            `json:"origin,omitempty"`   // 3239
+	RawUnit          string            `json:"raw_unit,omitempty"` // of the line's quantity as sent, where it differs
 	Other            []json.RawMessage `json:"other,omitempty"`
 }
 
@@ -95,5 +96,5 @@ func (d *LineDetail) empty() bool {
 	return d.Action == "" && d.Items == nil && d.Descriptions == nil && d.Quantities == nil && d.Prices == nil &&
 		d.Amounts == nil && d.AllowanceCharges == nil && d.Taxes == nil && d.Dates == nil && d.References == nil &&
 		d.Texts == nil && d.Parties == nil && d.Terms == nil && d.Measures == nil && d.Identifiers == nil &&
-		d.Variances == nil && d.Origin == "" && d.Other == nil
+		d.Variances == nil && d.Origin == "" && d.RawUnit == "" && d.Other == nil
 }

@@ -26,6 +26,9 @@ type mapping struct {
 // unh is where the message begins, for what is said of the message as a whole.
 func unh(ic *edi.Interchange, i int) edi.Location {
 	at := edi.Location{Segment: 1, Tag: "UNH"}
+	if ic.Syntax == "x12" {
+		at.Tag = "ST"
+	}
 	if i >= 0 && i < len(ic.Messages) {
 		at.Offset = ic.Messages[i].Offset
 	}
@@ -82,6 +85,9 @@ func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Lo
 	}
 	if *count++; *count > maxFindings {
 		return
+	}
+	if m.ic.Syntax == "x12" {
+		standard = standardX12(code, standard, at)
 	}
 	m.errs = append(m.errs, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: text, Location: at})
 }

@@ -19,10 +19,12 @@ type Package struct {
 
 // PackageDetail is what of a package has no column; it is stored as jsonb.
 type PackageDetail struct {
-	SSCCTo      string       `json:"sscc_to,omitempty"` // the last of a range of which SSCC is the first
-	Marking     string       `json:"marking,omitempty"` // 4233: 33E GS1
-	Text        string       `json:"text,omitempty"`    // 7064
-	Related     string       `json:"related,omitempty"` // 7233
+	RawLevel    string       `json:"raw_level,omitempty"` // HL03 as sent
+	Line        int          `json:"line,omitempty"`      // position in Document.Lines, from 1, of the item whose package it is, where packages stand beneath items
+	SSCCTo      string       `json:"sscc_to,omitempty"`   // the last of a range of which SSCC is the first
+	Marking     string       `json:"marking,omitempty"`   // 4233: 33E GS1
+	Text        string       `json:"text,omitempty"`      // 7064
+	Related     string       `json:"related,omitempty"`   // 7233
 	Identifiers []Identifier `json:"identifiers,omitempty"`
 	Measures    []Measure    `json:"measures,omitempty"`
 	Quantities  []Quantity   `json:"quantities,omitempty"`

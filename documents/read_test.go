@@ -8,6 +8,7 @@ import (
 
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
+	"github.com/edigw/edigw/x12"
 )
 
 // mapped is what a handler made of one message.
@@ -16,17 +17,31 @@ type mapped struct {
 	errs []*edi.Error
 }
 
-// read maps every message of EDIFACT text. Faults of the syntax layer are not the
+// syntax is what reads text.
+type syntax struct {
+	split func(*edi.Payload, int64) (*edi.Interchange, error)
+	scan  func(*edi.Payload, *edi.Interchange, func(int, *edi.Body) error) error
+}
+
+func syntaxOf(text []byte) syntax {
+	if x12.Leads(text) {
+		return syntax{x12.Reader{}.Split, x12.Reader{}.Scan}
+	}
+	return syntax{edifact.Reader{}.Split, edifact.Reader{}.Scan}
+}
+
+// read maps every message of EDIFACT or X12 text. Faults of the syntax layer are not the
 // subject here, except that a refused message is not mapped.
 func read(t testing.TB, text []byte) (*edi.Interchange, []mapped) {
 	t.Helper()
 	p := edi.Bytes(text)
-	ic, err := edifact.Reader{}.Split(p, 0)
+	syntax := syntaxOf(text)
+	ic, err := syntax.split(p, 0)
 	if err != nil {
 		t.Fatalf("split: %v", err)
 	}
 	var all []mapped
-	err = edifact.Reader{}.Scan(p, ic, func(i int, b *edi.Body) error {
+	err = syntax.scan(p, ic, func(i int, b *edi.Body) error {
 		if edi.Worst(ic.MessageErrors[i]) >= edi.SeverityError {
 			return errors.New(ic.MessageErrors[i][0].Error())
 		}

@@ -1,0 +1,326 @@
+package documents
+
+import (
+	"github.com/edigw/edigw/edi"
+)
+
+// x810 maps the X12 invoice, 810.
+type x810 struct {
+	mapping
+	invoice *Invoice
+	section section
+	place   place
+
+	line    *Line
+	party   *Party
+	amounts []lineAmount // of the lines, as quantity and price give them
+
+	total total // TDS01
+	begun bool  // BIG was read
+	bigAt edi.Location
+	lines int // CTT01, -1 if it was not sent
+	count edi.Location
+}
+
+// lineAmount is what a line is worth by its quantity and price; not valid where one
+// of them is missing.
+type lineAmount struct {
+	gross Number // times basis
+	basis Number
+}
+
+// mapX810 reads an 810 as an invoice, credit note or debit note.
+func mapX810(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
+	m := x810{mapping: begin(ic, i, ClassInvoice), invoice: &Invoice{}, lines: -1}
+	d := m.doc
+	d.Detail.Invoice = m.invoice
+	if n := countSegments(b, "IT1"); n > 0 {
+		d.Lines = make([]Line, 0, n)
+	}
+	m.read(b, m.segment)
+	if !m.begun {
+		m.report(edi.SeverityError, "big-missing", "13", m.headAt("BIG"), "the transaction set has no BIG, and so no document number")
+	}
+	m.finish()
+	return m.end()
+}
+
+func (m *x810) segment(s *segment, _ int) {
+	switch s.tag {
+	case "ST", "SE":
+	case "BIG":
+		m.big(s)
+	case "CUR":
+		m.cur(s)
+	case "N1":
+		m.openParty(s)
+	case "N2", "N3", "N4", "PER":
+		if m.place == placeParty && m.underN1(m.party, s) {
+			return
+		}
+		if s.tag == "PER" && m.line == nil {
+			m.contact(s)
+			return
+		}
+		m.other(s)
+	case "REF":
+		m.ref(s)
+	case "ITD":
+		m.place = placeOpen
+		m.itd(s)
+	case "DTM":
+		m.dtm(s)
+	case "IT1":
+		m.openLine(s)
+	case "PID":
+		if m.line != nil && m.place == placeOpen {
+			pid(m.line, s)
+			return
+		}
+		m.other(s)
+	case "QTY":
+		if q := (Quantity{Qualifier: s.get(1, 1), Quantity: m.real(s, 2), Unit: unitX12(s.get(3, 1))}); m.line != nil && q.Quantity.Valid() {
+			m.line.detail().Quantities = append(m.line.detail().Quantities, q)
+			return
+		}
+		m.other(s)
+	case "CTP":
+		m.ctp(s)
+	case "PAM":
+		m.pam(s)
+	case "SAC":
+		m.sac(s)
+	case "TXI":
+		m.txi(s)
+	case "TDS":
+		m.line, m.section, m.place = nil, sectionSummary, placeOpen
+		m.tds(s)
+	case "AMT":
+		m.amt(s)
+	case "CTT":
+		m.line, m.section, m.place = nil, sectionSummary, placeOpen
+		m.lines, m.count = m.ctt(s)
+	case "NTE", "MSG":
+		if m.line != nil {
+			m.line.detail().Texts = append(m.line.detail().Texts, noteX12(s))
+			return
+		}
+		m.doc.Detail.Texts = append(m.doc.Detail.Texts, noteX12(s))
+	case "MEA":
+		if m.line != nil {
+			m.line.detail().Measures = append(m.line.detail().Measures, m.meaX12(s))
+			return
+		}
+		m.doc.Detail.Measures = append(m.doc.Detail.Measures, m.meaX12(s))
+	case "SLN": // what stands beneath it is of the component, not of the line
+		m.place = placeOther
+		m.other(s)
+	default:
+		m.other(s)
+	}
+}
+
+// other keeps a segment as it is, with the line or the document.
+func (m *x810) other(s *segment) {
+	if m.line != nil {
+		m.line.detail().Other = other(m.line.detail().Other, s)
+		return
+	}
+	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
+}
+
+// big reads BIG: 01 date, 02 number, 03 and 04 date and number of the order, 05 its
+// release, 07 type, 08 purpose.
+func (m *x810) big(s *segment) {
+	if m.begun {
+		m.report(edi.SeverityWarning, "big-repeated", "35", s.Location(0, 0), "BIG stands more than once; the first counts")
+		return
+	}
+	m.begun, m.bigAt = true, s.Location(0, 0)
+	d := m.doc
+	if value, ok := m.dateX12(s, 1, 0); ok {
+		d.IssueDate = value
+		d.Detail.Dates = append(d.Detail.Dates, Date{Role: "issue", Qualifier: "BIG01", Value: value, Raw: s.get(1, 1)})
+	}
+	m.numberX12(s, 2)
+	if order := trimBlanks(s.get(4, 1)); order != "" {
+		d.OrderReference = order
+		r := Reference{Role: "order", Qualifier: "BIG04", Number: order}
+		if value, ok := m.dateX12(s, 3, 0); ok {
+			r.Dates = []Date{{Role: "order", Qualifier: "BIG03", Value: value, Raw: s.get(3, 1)}}
+		}
+		d.Detail.References = append(d.Detail.References, r)
+	}
+	if release := trimBlanks(s.get(5, 1)); release != "" {
+		d.Detail.References = append(d.Detail.References, Reference{Role: "order_release", Qualifier: "BIG05", Number: release})
+	}
+	raw := s.get(7, 1)
+	known := true
+	if d.TypeCode, known = invoiceType(raw); !known {
+		m.warn("type-unknown", s.Location(7, 1), "type %s (BIG07) is none that we know; it is kept as it is", shorten(raw))
+	}
+	m.invoice.RawType = raw
+	m.functionX12(s, 8)
+}
+
+// invoiceType gives the code of UNTDID 1001 for one of X12's 640.
+func invoiceType(code string) (string, bool) {
+	switch code {
+	case "", "DI", "PR", "FB", "RA": // an invoice, in words
+		return "380", true
+	case "CR", "CN":
+		return "381", true
+	case "DR":
+		return "383", true
+	case "CI":
+		return "385", true
+	case "PP":
+		return "386", true
+	case "CC": // credit memo that corrects
+		return "381", true
+	}
+	return "x12:" + code, false
+}
+
+// cur reads CUR02. Where several are named the buyer's or seller's first counts.
+func (m *x810) cur(s *segment) {
+	code := s.get(2, 1)
+	if m.line != nil || code == "" {
+		m.other(s)
+		return
+	}
+	if m.doc.Currency == "" {
+		m.doc.Currency = code
+	}
+	m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: s.get(1, 1), Code: code, Rate: m.real(s, 3)})
+}
+
+func (m *x810) openParty(s *segment) {
+	if m.place == placeOther {
+		m.other(s)
+		return
+	}
+	m.place = placeParty
+	list := &m.doc.Detail.Parties
+	if m.line != nil {
+		list = &m.line.detail().Parties
+	}
+	*list = append(*list, n1(s))
+	m.party = &(*list)[len(*list)-1]
+}
+
+// contact keeps a PER of the header with a party of its own.
+func (m *x810) contact(s *segment) {
+	m.doc.Detail.Parties = append(m.doc.Detail.Parties, Party{Contacts: []Contact{per(s)}})
+}
+
+func (m *x810) ref(s *segment) {
+	if m.place == placeParty {
+		m.underN1(m.party, s)
+		return
+	}
+	if m.place == placeOther {
+		m.other(s)
+		return
+	}
+	r := referenceX12(s)
+	if m.line == nil {
+		if r.Role == "order" && m.doc.OrderReference == "" {
+			m.doc.OrderReference = r.Number
+		}
+		m.doc.Detail.References = append(m.doc.Detail.References, r)
+		return
+	}
+	switch l := m.line; {
+	case r.Role == "order" && l.OrderReference == "":
+		l.OrderReference = r.Number
+	case r.Role == "batch" && l.Batch == "":
+		l.Batch = r.Number
+	default:
+		l.detail().References = append(l.detail().References, r)
+	}
+}
+
+// itd reads ITD: terms with a discount and terms without are told apart, as PAT does.
+// ITD08 and ITD10 have implied decimals.
+func (m *x810) itd(s *segment) {
+	list := &m.invoice.Terms
+	if m.line != nil {
+		list = &m.line.detail().Terms
+	}
+	percent, amount := m.real(s, 3), m.implied(s, 8)
+	if percent.Valid() || amount.Valid() || s.get(4, 1) != "" || s.get(5, 1) != "" {
+		t := PaymentTerm{Type: "22", Event: s.get(2, 1), Percent: percent}
+		m.days(&t, s, 5)
+		if value, ok := m.dateX12(s, 4, 0); ok {
+			t.Dates = []Date{{Role: "discount_until", Qualifier: "ITD04", Value: value, Raw: s.get(4, 1)}}
+		}
+		if amount.Valid() {
+			t.Amounts = []Amount{{Role: "discount", Qualifier: "ITD08", Amount: amount}}
+		}
+		*list = append(*list, t)
+	}
+	net := PaymentTerm{Type: "1", Event: s.get(2, 1), Text: trimBlanks(s.get(12, 1))}
+	m.days(&net, s, 7)
+	if value, ok := m.dateX12(s, 6, 0); ok {
+		net.Dates = []Date{{Role: "due", Qualifier: "ITD06", Value: value, Raw: s.get(6, 1)}}
+		if m.line == nil && m.doc.DueDate == "" {
+			m.doc.DueDate = value
+		}
+	}
+	if deferred := m.implied(s, 10); deferred.Valid() {
+		net.Amounts = []Amount{{Role: "deferred", Qualifier: "ITD10", Amount: deferred}}
+	}
+	if net.Text != "" || net.Count != "" || net.Dates != nil || net.Amounts != nil {
+		*list = append(*list, net)
+	}
+}
+
+// days takes a number of days.
+func (m *x810) days(t *PaymentTerm, s *segment, e int) {
+	if t.Count = trimBlanks(s.get(e, 1)); t.Count != "" {
+		t.Period = "D"
+	}
+}
+
+func (m *x810) dtm(s *segment) {
+	date, ok := m.dtmX12(s)
+	if !ok {
+		return
+	}
+	d := m.doc
+	switch {
+	case m.place == placeOther:
+		m.other(s)
+	case m.line != nil:
+		if date.Role == "expiry" && (m.line.Detail == nil || m.line.Detail.Expiry == "") {
+			m.line.detail().Expiry = date.Day()
+			return
+		}
+		m.line.detail().Dates = append(m.line.detail().Dates, date)
+	default:
+		m.place = placeOpen
+		d.Detail.Dates = append(d.Detail.Dates, date)
+		if date.Role == "due" && d.DueDate == "" {
+			d.DueDate = date.Day()
+		}
+	}
+}
+
+func (m *x810) finish() {
+	d := m.doc
+	if d.IssueDate == "" && m.begun {
+		m.warn("issue-date-missing", m.bigAt, "BIG01 says no document date")
+	}
+	d.LineCount = len(d.Lines)
+	d.Issuer = issuer(m.ic, d.Detail.Parties, issuersX12...)
+	d.Supplier = name(d.Detail.Parties, suppliersX12...)
+	d.Buyer = name(d.Detail.Parties, buyersX12...)
+	if taxes := m.invoice.Taxes; len(taxes) == 1 { // the total then; nothing is added up
+		d.Totals.Tax = taxes[0].Amount
+	}
+	if m.lines >= 0 && m.lines != len(d.Lines) {
+		m.warn("line-count", m.count, "CTT01 says %d lines, there are %d", m.lines, len(d.Lines))
+	}
+	m.checkTotal()
+}

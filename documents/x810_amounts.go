@@ -1,0 +1,257 @@
+package documents
+
+// openLine reads IT1: 01 number, 02 to 05 quantity, unit, price and its basis, from 06
+// on item numbers in pairs.
+func (m *x810) openLine(s *segment) {
+	m.section, m.place = sectionLines, placeOpen
+	m.doc.Lines = append(m.doc.Lines, Line{})
+	l := &m.doc.Lines[len(m.doc.Lines)-1]
+	m.line = l
+	l.No = trimBlanks(s.get(1, 1))
+	l.Quantity, l.Price = m.real(s, 2), m.real(s, 4)
+	m.unit(l, s.get(3, 1))
+	if l.Price.Sign() < 0 {
+		m.warn("negative-price", s.Location(4, 1), "the price is negative")
+	}
+	one := Number{small: 1, valid: true}
+	switch basis := s.get(5, 1); basis { // 639
+	case "HP", "PH":
+		l.PriceBasis = Number{small: 100, valid: true}
+	case "TP", "PM":
+		l.PriceBasis = Number{small: 1000, valid: true}
+	case "", "PE", "PU", "UM", "NT":
+	default:
+		l.detail().Prices = append(l.detail().Prices, Price{Price: l.Price, Specification: basis})
+	}
+	itemsX12(l, s, 6)
+	a := lineAmount{basis: one}
+	if l.PriceBasis.Valid() {
+		a.basis = l.PriceBasis
+	}
+	if l.Quantity.Valid() && l.Price.Valid() {
+		a.gross = l.Quantity.times(l.Price)
+	}
+	m.amounts = append(m.amounts, a)
+}
+
+// unit sets the line's unit, and keeps the code as sent where it is another.
+func (m *x810) unit(l *Line, raw string) {
+	if l.Unit = unitX12(raw); l.Unit != raw {
+		l.detail().RawUnit = raw
+	}
+}
+
+// ctp reads CTP: prices beside that of IT1.
+func (m *x810) ctp(s *segment) {
+	p := Price{Qualifier: s.get(2, 1), Price: m.real(s, 3), Basis: m.real(s, 4), Unit: unitX12(s.get(5, 1))}
+	if m.line == nil || !p.Price.Valid() {
+		m.other(s)
+		return
+	}
+	m.line.detail().Prices = append(m.line.detail().Prices, p)
+}
+
+// pam reads PAM: amounts of a line, PAM05 by PAM04; 1 is the line's total.
+func (m *x810) pam(s *segment) {
+	a := Amount{Qualifier: s.get(4, 1), Amount: m.real(s, 5)}
+	if m.line == nil || m.place == placeOther || !a.Amount.Valid() {
+		m.other(s)
+		return
+	}
+	if a.Qualifier == "1" && !m.line.NetAmount.Valid() {
+		m.line.NetAmount = a.Amount
+		return
+	}
+	m.line.detail().Amounts = append(m.line.detail().Amounts, a)
+}
+
+// sac reads SAC: an allowance or a charge of the line, or of the invoice. SAC05 has
+// implied decimals, SAC08 has not.
+func (m *x810) sac(s *segment) {
+	kind := s.get(1, 1)
+	if kind != "A" && kind != "C" || m.place == placeOther { // N neither, P promotion and others are no money of the invoice
+		m.other(s)
+		return
+	}
+	a := AllowanceCharge{
+		Charge:     kind == "C",
+		RawCode:    s.get(2, 1),
+		Amount:     m.implied(s, 5),
+		Percent:    m.real(s, 7),
+		Rate:       m.real(s, 8),
+		Quantity:   m.real(s, 10),
+		Settlement: s.get(12, 1),
+		Reason:     trimBlanks(s.get(15, 1)),
+	}
+	a.Code = chargeCode(a.RawCode)
+	if a.Code == a.RawCode {
+		a.RawCode = ""
+	}
+	m.place = placeAllowance
+	list := &m.invoice.AllowanceCharges
+	if m.line != nil {
+		list = &m.line.detail().AllowanceCharges
+	}
+	*list = append(*list, a)
+}
+
+// chargeCode gives the code of UNTDID 7161 or 5189 for one of X12's 1300 where one
+// surely says the same, else the code as sent.
+func chargeCode(code string) string {
+	switch code {
+	case "D240":
+		return "FC" // freight
+	case "D500":
+		return "HD" // handling
+	case "G760":
+		return "SH" // shipping and handling
+	case "C310":
+		return "95" // discount
+	case "G821":
+		return "SH"
+	case "B840":
+		return "AAT" // customs
+	}
+	return code
+}
+
+// txi reads TXI: 01 type, 02 amount, 03 per cent, 06 exemption, 08 basis, 09 tax number.
+func (m *x810) txi(s *segment) {
+	t := Tax{Function: "7", Type: taxType(s.get(1, 1)), Amount: m.real(s, 2), Rate: m.real(s, 3), Basis: m.real(s, 8)}
+	switch s.get(6, 1) { // 441
+	case "0", "1": // exempt
+		t.Category = "E"
+	}
+	switch {
+	case m.place == placeOther:
+		m.other(s)
+	case m.place == placeAllowance:
+		a := m.lastAllowance()
+		a.TaxCategory, a.TaxRate = t.Category, t.Rate
+		if t.Amount.Valid() {
+			a.Amounts = append(a.Amounts, Amount{Role: "tax", Qualifier: "TXI02", Amount: t.Amount})
+		}
+	case m.line != nil:
+		if l := m.line; l.TaxCategory == "" && !l.TaxRate.Valid() && !t.Amount.Valid() && !t.Basis.Valid() {
+			l.TaxCategory, l.TaxRate = t.Category, t.Rate
+			return
+		}
+		m.line.detail().Taxes = append(m.line.detail().Taxes, t)
+	case m.section == sectionHeader:
+		m.invoice.DefaultTaxes = append(m.invoice.DefaultTaxes, t)
+	default:
+		m.invoice.Taxes = append(m.invoice.Taxes, t)
+	}
+}
+
+// taxType gives the code of 5153 for one of X12's 963, else the code as sent.
+func taxType(code string) string {
+	switch code {
+	case "VA":
+		return "VAT"
+	case "GS":
+		return "GST"
+	}
+	return code
+}
+
+func (m *x810) lastAllowance() *AllowanceCharge {
+	list := m.invoice.AllowanceCharges
+	if m.line != nil {
+		list = m.line.Detail.AllowanceCharges
+	}
+	return &list[len(list)-1]
+}
+
+// tds reads TDS, four amounts with implied decimals: 01 the invoice's total, 02 what
+// of it a discount is reckoned from, 03 the total less discount, 04 the discount.
+func (m *x810) tds(s *segment) {
+	if m.total.rank > 0 {
+		m.warn("total-repeated", s.Location(0, 0), "TDS stands more than once; the first counts")
+		m.other(s)
+		return
+	}
+	d := m.doc
+	m.total = total{Amount: Amount{Qualifier: "TDS01", Amount: m.implied(s, 1)}, at: s.Location(1, 1), rank: 1}
+	d.Totals.TaxInclusive, d.Totals.Payable = m.total.Amount.Amount, m.total.Amount.Amount
+	for e, role := range []string{"", "", "discount_basis", "discounted_total", "discount"} {
+		if e < 2 {
+			continue
+		}
+		if amount := m.implied(s, e); amount.Valid() {
+			d.Detail.Amounts = append(d.Detail.Amounts, Amount{Role: role, Qualifier: "TDS0" + string(rune('0'+e)), Amount: amount})
+		}
+	}
+}
+
+// amt reads AMT: 01 what it is, 02 the amount.
+func (m *x810) amt(s *segment) {
+	a := Amount{Qualifier: s.get(1, 1), Amount: m.real(s, 2)}
+	switch {
+	case !a.Amount.Valid():
+		m.other(s)
+	case m.line != nil && a.Qualifier == "1" && !m.line.NetAmount.Valid():
+		m.line.NetAmount = a.Amount
+	case m.line != nil:
+		m.line.detail().Amounts = append(m.line.detail().Amounts, a)
+	default:
+		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, a)
+	}
+}
+
+// checkTotal compares TDS01 with lines, allowances, charges and taxes, where all of
+// them say what they are worth. What does not add up is a warning.
+func (m *x810) checkTotal() {
+	said := m.doc.Totals.Payable
+	if said.Sign() < 0 {
+		if m.doc.TypeCode == "381" {
+			m.warn("negative-total", m.total.at, "a credit memo with a negative total: whether it credits or debits is not clear")
+		} else {
+			m.note("negative-total", m.total.at, "the total is negative")
+		}
+	}
+	if !said.Valid() || len(m.doc.Lines) == 0 {
+		return
+	}
+	sum := Number{valid: true}
+	ok := true
+	add := func(list []AllowanceCharge) {
+		for i := range list {
+			switch a := &list[i]; {
+			case !a.Amount.Valid():
+				ok = false
+			case a.Charge:
+				sum = sum.plus(a.Amount)
+			default:
+				sum = sum.minus(a.Amount)
+			}
+		}
+	}
+	taxes := func(list []Tax) {
+		for i := range list {
+			sum = sum.plus(list[i].Amount)
+		}
+	}
+	for i := range m.doc.Lines {
+		l, a := &m.doc.Lines[i], m.amounts[i]
+		switch {
+		case l.NetAmount.Valid():
+			sum = sum.plus(l.NetAmount)
+		case a.gross.Valid():
+			sum = sum.plus(NumberOf(a.gross.Decimal().Div(a.basis.Decimal())))
+		default:
+			return
+		}
+		if l.Detail != nil {
+			if !l.NetAmount.Valid() {
+				add(l.Detail.AllowanceCharges)
+			}
+			taxes(l.Detail.Taxes)
+		}
+	}
+	add(m.invoice.AllowanceCharges)
+	taxes(m.invoice.Taxes)
+	if ok && !near(sum, said, tolerance(len(m.doc.Lines))) {
+		m.warn("invoice-total", m.total.at, "lines, allowances, charges and taxes add up to %s, TDS01 says %s", NumberOf(sum.Decimal().Round(2)), said)
+	}
+}

@@ -1,0 +1,293 @@
+package documents
+
+import (
+	"strings"
+
+	"github.com/edigw/edigw/edi"
+)
+
+// level is one HL.
+type level struct {
+	kind   string // HL03
+	parent int    // in levels, from 1; 0 for a root. It stands before its children, so the tree has no cycle
+	pack   int    // the package that it is, or stands in, from 1; 0 for none
+	own    bool   // pack is its own
+	line   int    // the line that it is, or stands beneath, from 1; 0 for none
+	order  string // PRF01 of it, or of what it stands in
+}
+
+// Structures of BSN05: the order in which levels stand beneath each other.
+var structures = map[string]string{
+	"0001": "SOTPI", "0002": "SOITP", "0003": "STPOI", "0004": "SOI", "0005": "SOI",
+}
+
+// structure ranks the levels as BSN05 orders them; the usual order where it is not
+// known.
+func (m *x856) structure(code string) {
+	order, ok := structures[code]
+	if !ok {
+		order = structures["0001"]
+	}
+	m.rank = [256]int{}
+	for i := range len(order) {
+		m.rank[order[i]] = i + 1
+	}
+}
+
+// rankOf is the rank of a level by its code; 0 of one that has none.
+func (m *x856) rankOf(kind string) int {
+	if len(kind) != 1 {
+		return 0
+	}
+	return m.rank[kind[0]]
+}
+
+// openLevel reads HL: 01 its number, 02 that of its parent, 03 what it is.
+func (m *x856) openLevel(s *segment) {
+	id, parentID := trimBlanks(s.get(1, 1)), trimBlanks(s.get(2, 1))
+	l := level{kind: s.get(3, 1)}
+	switch parent, known := m.byID[parentID]; {
+	case parentID != "" && known:
+		l.parent = parent
+	case parentID != "":
+		l.parent = m.above(l.kind)
+		m.warn("level-parent", s.Location(2, 1), "no level %s stands before this one; it is put where its kind %s belongs", shorten(parentID), shorten(l.kind))
+	case len(m.levels) > 0 && m.rankOf(l.kind) != 1:
+		// QUIRK: HL02 is left out by senders whose order of levels says it all.
+		l.parent = m.above(l.kind)
+		m.warn("level-parent", s.Location(2, 1), "HL02 is missing; the level is put where its kind %s belongs", shorten(l.kind))
+	}
+	if l.kind == "" {
+		m.warn("level-kind", s.Location(3, 1), "HL03 does not say what the level is")
+	}
+	if l.parent > 0 {
+		p := &m.levels[l.parent-1]
+		l.pack, l.line, l.order = p.pack, p.line, p.order
+	}
+	m.line = nil
+	m.levels = append(m.levels, l)
+	m.at = len(m.levels)
+	switch l.kind {
+	case "T", "P":
+		m.openPackage(id, parentID)
+	case "I":
+		m.openItem()
+	}
+	if id == "" {
+		return
+	}
+	if m.byID == nil {
+		m.byID = map[string]int{}
+	}
+	if _, known := m.byID[id]; known {
+		m.warn("level-repeated", s.Location(1, 1), "level %s stands more than once", shorten(id))
+	}
+	m.byID[id] = m.at
+}
+
+// above finds the level under which one of a kind belongs where HL02 does not say so:
+// the last one, or the nearest above it, that ranks before the kind.
+func (m *x856) above(kind string) int {
+	rank := m.rankOf(kind)
+	at := len(m.levels)
+	for at > 0 && rank > 0 && m.rankOf(m.levels[at-1].kind) >= rank {
+		at = m.levels[at-1].parent
+	}
+	return at
+}
+
+// pack is the package of the level that is read, nil where it is none itself.
+func (m *x856) pack() *Package {
+	if m.at == 0 || !m.levels[m.at-1].own {
+		return nil
+	}
+	return &m.doc.Packages[m.levels[m.at-1].pack-1]
+}
+
+func (m *x856) openPackage(id, parent string) {
+	l := &m.levels[m.at-1]
+	p := Package{Parent: l.pack, HierarchyID: id, HierarchyParent: parent, Level: "1"} // 7075: inner
+	if l.kind == "T" {
+		p.Level = "3" // outer
+	}
+	p.Detail = &PackageDetail{RawLevel: l.kind, Line: l.line}
+	m.doc.Packages = append(m.doc.Packages, p)
+	l.pack, l.own, l.line = len(m.doc.Packages), true, 0
+}
+
+func (m *x856) openItem() {
+	l := &m.levels[m.at-1]
+	line := Line{Package: l.pack, OrderReference: l.order}
+	if l.line > 0 { // an item of an item: a kit's part
+		line.SubOf = m.doc.Lines[l.line-1].No
+	}
+	m.doc.Lines = append(m.doc.Lines, line)
+	l.line = len(m.doc.Lines)
+	m.line = &m.doc.Lines[l.line-1]
+}
+
+// place puts lines into the package that stands beneath them, where it is a single one
+// and they stand in none.
+func (m *x856) place() {
+	beneath := make(map[int]int)
+	for i := range m.doc.Packages {
+		if line := m.doc.Packages[i].Detail.Line; line > 0 {
+			if _, several := beneath[line]; several {
+				beneath[line] = 0
+				continue
+			}
+			beneath[line] = i + 1
+		}
+	}
+	for line, at := range beneath {
+		if l := &m.doc.Lines[line-1]; l.Package == 0 {
+			l.Package = at
+		}
+	}
+}
+
+// man reads MAN, marks: an SSCC (GM with its application identifier, AA and AI), and
+// numbers of carriers and senders. A second pair may stand beside the first.
+func (m *x856) man(s *segment) {
+	for _, e := range [...]int{1, 4} {
+		kind, from, to := s.get(e, 1), trimBlanks(s.get(e+1, 1)), trimBlanks(s.get(e+2, 1))
+		if from == "" {
+			continue
+		}
+		p := m.pack()
+		switch sscc := trimSSCC(from); {
+		case m.line != nil:
+			m.line.detail().Identifiers = append(m.line.detail().Identifiers, Identifier{Value: from, Scheme: kind})
+		case p == nil:
+			m.other(s)
+			return
+		case (kind == "GM" || kind == "AA" || kind == "AI") && p.SSCC == "" && len(sscc) <= maxIndexed:
+			m.unit(p, sscc, s, e+1)
+			if to != "" {
+				p.detail().SSCCTo = trimSSCC(to)
+			}
+		default:
+			p.detail().Identifiers = append(p.detail().Identifiers, Identifier{Value: from, Scheme: kind})
+		}
+	}
+}
+
+// unit gives a package its SSCC, as sent and flagged.
+func (m *x856) unit(p *Package, sscc string, s *segment, e int) {
+	p.SSCC, p.SSCCValid = sscc, validSSCC(sscc)
+	at := s.Location(e, 1)
+	if !p.SSCCValid {
+		m.warn("sscc-check-digit", at, "%s is no valid SSCC: %s", shorten(sscc), ssccFault(sscc))
+	}
+	if first, ok := m.seen[sscc]; ok {
+		m.warn("sscc-repeated", at, "SSCC %s stands in segment %d already", shorten(sscc), first.Segment)
+		return
+	}
+	if m.seen == nil {
+		m.seen = make(map[string]edi.Location)
+	}
+	m.seen[sscc] = at
+}
+
+// pal reads PAL, a pallet: 01 its type, 03 pallets, 11 and 12 weight.
+func (m *x856) pal(s *segment) {
+	p := m.pack()
+	if p == nil {
+		m.other(s)
+		return
+	}
+	if p.Type == "" {
+		p.Type = "PX"
+	}
+	if weight := m.real(s, 11); weight.Valid() && !p.GrossWeight.Valid() {
+		p.GrossWeight, p.WeightUnit = weight, unitX12(s.get(12, 1))
+	}
+	p.detail().Texts = append(p.detail().Texts, Text{Subject: "PAL01", Code: s.get(1, 1)})
+}
+
+// pkg reads PKG, packaging in words or by code.
+func (m *x856) pkg(s *segment) {
+	t := Text{Subject: strings.TrimSpace(s.get(1, 1) + " " + s.get(2, 1)), Code: s.get(4, 1), Text: trimBlanks(s.get(5, 1))}
+	p := m.pack()
+	if m.line != nil || p == nil {
+		m.other(s)
+		return
+	}
+	p.detail().Texts = append(p.detail().Texts, t)
+}
+
+// po4 reads PO4 of a package: 01 packs, 06 and 07 gross weight of one.
+func (m *x856) po4(s *segment) {
+	p := m.pack()
+	if m.line != nil || p == nil {
+		m.other(s)
+		return
+	}
+	if n := m.real(s, 1); n.Valid() {
+		p.detail().Quantities = append(p.detail().Quantities, Quantity{Role: "per_package", Qualifier: "PO401", Quantity: n})
+	}
+	if weight := m.real(s, 6); weight.Valid() && !p.GrossWeight.Valid() {
+		p.GrossWeight, p.WeightUnit = weight, unitX12(s.get(7, 1))
+	}
+}
+
+func (m *x856) mea856(s *segment) {
+	mea := m.meaX12(s)
+	switch p := m.pack(); {
+	case m.line != nil:
+		m.line.detail().Measures = append(m.line.detail().Measures, mea)
+	case p != nil && mea.Dimension == "G" && mea.Value.Valid() && !p.GrossWeight.Valid():
+		p.GrossWeight, p.WeightUnit = mea.Value, mea.Unit
+	case p != nil:
+		p.detail().Measures = append(p.detail().Measures, mea)
+	case mea.Dimension == "G" && mea.Value.Valid() && !m.despatch.GrossWeight.Valid():
+		m.despatch.GrossWeight, m.despatch.WeightUnit = mea.Value, mea.Unit
+	default:
+		m.doc.Detail.Measures = append(m.doc.Detail.Measures, mea)
+	}
+}
+
+// lin856 reads LIN: 01 number, from 02 on item numbers in pairs.
+func (m *x856) lin856(s *segment) {
+	if m.line == nil {
+		m.other(s)
+		return
+	}
+	m.line.No = trimBlanks(s.get(1, 1))
+	order := m.line.OrderReference
+	m.line.OrderReference = "" // one in the pairs is nearer
+	itemsX12(m.line, s, 2)
+	if m.line.OrderReference == "" {
+		m.line.OrderReference = order
+	}
+}
+
+// sn1 reads SN1: 01 number, 02 and 03 quantity shipped and its unit, 05 ordered.
+func (m *x856) sn1(s *segment) {
+	shipped, unit := m.real(s, 2), s.get(3, 1)
+	l := m.line
+	if l == nil {
+		if p := m.pack(); p != nil && shipped.Valid() { // of the package, where packages stand beneath items
+			p.detail().Quantities = append(p.detail().Quantities, Quantity{Role: "despatched", Qualifier: "SN102", Quantity: shipped, Unit: unitX12(unit)})
+			return
+		}
+		m.other(s)
+		return
+	}
+	if l.No == "" {
+		l.No = trimBlanks(s.get(1, 1))
+	}
+	if l.Unit = unitX12(unit); l.Unit != unit {
+		l.detail().RawUnit = unit
+	}
+	l.Quantity, l.Ordered = shipped, m.real(s, 5)
+	if soFar := m.real(s, 4); soFar.Valid() {
+		l.detail().Quantities = append(l.detail().Quantities, Quantity{Role: "despatched_to_date", Qualifier: "SN104", Quantity: soFar, Unit: l.Unit})
+	}
+	switch {
+	case shipped.Valid() && shipped.Sign() == 0:
+		m.warn("zero-quantity", s.Location(2, 1), "line %s: nothing was despatched", l.No)
+	case shipped.Sign() < 0:
+		m.warn("negative-quantity", s.Location(2, 1), "line %s: the despatched quantity is negative", l.No)
+	}
+}
