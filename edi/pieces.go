@@ -58,3 +58,23 @@ func (p *Pieces) Location() Location {
 	return Location{Offset: p.s.text.at(p.from), Segment: int(p.s.Number), Tag: p.s.shortTag(),
 		Element: p.Element, Component: p.Component, Repetition: p.Repetition}
 }
+
+// The kinds of delimiter in what Marks gives.
+const (
+	MarkElement    = kindElement
+	MarkRepetition = kindRepetition
+	MarkComponent  = kindComponent
+	MarkShift      = markShift
+	MarkKind       = markKind
+)
+
+// Marks is what Pieces walks, for loops that cannot afford the calls: window is
+// the bytes that the segment stands in, and each mark is the offset in it of a
+// delimiter, shifted left by MarkShift, with its kind. The value behind a mark
+// ends at the next one, the last one at end. All is a view.
+func (s *Segment) Marks() (window []byte, marks []uint32, end uint32) {
+	if s.text == nil {
+		return nil, nil, 0
+	}
+	return s.text.raw, s.text.marks[s.first : s.first+s.marks], s.to
+}

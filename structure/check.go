@@ -37,8 +37,8 @@ func (c *check) run() []*edi.Error {
 	n := c.body.Len()
 	for c.at = 1; c.at < n-1 && len(c.found) < MaxFindings; c.at++ {
 		s := &c.body.Segments[c.at]
-		if it := c.place(s, tagOf(s.RawTag())); it != nil {
-			c.elements(s, it)
+		if table := c.place(s, tagOf(s.RawTag())); table != nil && !table.plain(s) {
+			c.elements(s, table)
 		}
 	}
 	c.leave(0, len(c.m.root.items))
@@ -57,12 +57,12 @@ func (c *check) place(s *edi.Segment, t tag) *segment {
 	full, fullAt := -1, 0
 	for depth := len(c.stack) - 1; depth >= 0; depth-- {
 		f := &c.stack[depth]
-		items := f.g.items
-		for i := f.at; i < len(items); i++ {
-			if items[i].tag != t || depth > 0 && i == 0 {
+		tags := f.g.tags
+		for i := f.at; i < len(tags); i++ {
+			if tags[i] != t || depth > 0 && i == 0 {
 				continue
 			}
-			if i == f.at && f.count >= items[i].max {
+			if i == f.at && f.count >= f.g.items[i].max {
 				if full < 0 {
 					full, fullAt = depth, i
 				}
@@ -119,6 +119,9 @@ func (c *check) skip(f *frame, to int) {
 	if f.count > 0 {
 		i++
 	}
+	if i >= to || f.g.musts[i] == f.g.musts[to] {
+		return
+	}
 	for ; i < to; i++ {
 		if f.g.items[i].mandatory {
 			c.missing(&f.g.items[i])
@@ -138,6 +141,9 @@ func (c *check) skipsWhatComes(depth, i int) bool {
 	from := f.at + 1
 	if f.count == 0 {
 		from = f.at
+	}
+	if from >= i || f.g.musts[from] == f.g.musts[i] {
+		return false
 	}
 	for k := from; k < i; k++ {
 		if f.g.items[k].mandatory && c.lastOf(k) > c.at {

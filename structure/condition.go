@@ -9,7 +9,9 @@ import (
 // §3.8.3: P0304, R0203, E0204, C1110, L130204.
 type condition struct {
 	kind     byte
-	elements []int // from 1
+	elements []int  // from 1
+	all      uint64 // their bits
+	rest     uint64 // without the first
 }
 
 // parseCondition reads one for a segment of n elements.
@@ -25,12 +27,31 @@ func parseCondition(note string, n int) (condition, error) {
 	}
 	for i := 1; i < len(note); i += 2 {
 		e, err := strconv.Atoi(note[i : i+2])
-		if err != nil || e < 1 || e > n {
+		if err != nil || e < 1 || e > min(n, 63) {
 			return c, fmt.Errorf("condition %q names element %q of a segment of %d", note, note[i:i+2], n)
 		}
-		c.elements = append(c.elements, e)
+		if c.elements = append(c.elements, e); len(c.elements) > 1 {
+			c.rest |= 1 << e
+		}
+		c.all |= 1 << e
 	}
 	return c, nil
+}
+
+// holds reports whether the condition holds; present is that of broken.
+func (c *condition) holds(present uint64) bool {
+	has := present & c.all
+	switch c.kind {
+	case 'P':
+		return has == 0 || has == c.all
+	case 'R':
+		return has != 0
+	case 'E':
+		return has&(has-1) == 0
+	case 'C':
+		return has&^c.rest == 0 || has == c.all
+	}
+	return has&^c.rest == 0 || has&c.rest != 0
 }
 
 // broken gives the element at which the condition does not hold, 0 if it holds;

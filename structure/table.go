@@ -25,6 +25,19 @@ type message struct {
 type group struct {
 	name  string // 25, N1; "" for the message
 	items []item // in a group the first is the trigger
+	tags  []tag  // of the items
+	musts []int  // how many of the items before each are mandatory; one more at the end
+}
+
+// of makes a group of its items.
+func (g *group) of(items []item) {
+	g.items, g.tags, g.musts = items, make([]tag, len(items)), make([]int, len(items)+1)
+	for i := range items {
+		g.tags[i], g.musts[i+1] = items[i].tag, g.musts[i]
+		if items[i].mandatory {
+			g.musts[i+1]++
+		}
+	}
 }
 
 // item is a place in a group: a segment or a group in it.
@@ -42,6 +55,26 @@ type segment struct {
 	elements   []element
 	conditions []condition
 	required   int // elements up to the last mandatory one
+	slots      []slot
+	first      []int // for each element its first slot; one more at the end
+}
+
+// slot is a component as plain looks at it.
+type slot struct {
+	kind     kind
+	look     bool   // plain cannot judge it
+	min, max uint32 // bytes of a value of single bytes
+}
+
+// flatten lays out the slots.
+func (s *segment) flatten() {
+	for _, e := range s.elements {
+		s.first = append(s.first, len(s.slots))
+		for _, c := range e.components {
+			s.slots = append(s.slots, slot{kind: c.kind, look: c.codes != nil || c.kind == letters, min: uint32(c.min), max: uint32(c.max)})
+		}
+	}
+	s.first = append(s.first, len(s.slots))
 }
 
 // element is a simple element, or a composite.
@@ -129,7 +162,7 @@ func compile(name string, syntaxName string, sources []source) (*directory, erro
 			if err != nil {
 				return nil, err
 			}
-			m.root.items = items
+			m.root.of(items)
 			d.messages[name] = m
 		}
 	}
@@ -155,7 +188,8 @@ func (c *compiler) items(m *message, s *source, rows []definedRow) ([]item, erro
 			if err != nil {
 				return nil, err
 			}
-			it.tag, it.group = inner[0].tag, &group{name: r.group, items: inner}
+			it.tag, it.group = inner[0].tag, &group{name: r.group}
+			it.group.of(inner)
 		}
 		list = append(list, it)
 	}
@@ -193,6 +227,7 @@ func (c *compiler) segment(tag string) (*segment, error) {
 			s.required = len(s.elements)
 		}
 	}
+	s.flatten()
 	c.segments[tag] = s
 	return s, nil
 }

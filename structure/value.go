@@ -152,12 +152,18 @@ func ascii(b []byte) bool {
 
 // isDate reads DT: eight digits, or six before 004010.
 func isDate(b []byte) bool {
-	layout := "20060102"
-	if len(b) == 6 {
-		layout = "060102"
+	if len(b) != 8 && len(b) != 6 || !allDigits(b) {
+		return false
 	}
-	_, err := time.Parse(layout, string(b))
-	return err == nil
+	n := 0
+	for _, ch := range b {
+		n = n*10 + int(ch-'0')
+	}
+	if len(b) == 6 {
+		n += 20000000 // 2000 is a leap year, as 00 is in every window of years
+	}
+	y, m, d := n/10000, n/100%100, n%100
+	return m >= 1 && m <= 12 && d >= 1 && (d <= 28 || d <= time.Date(y, time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day())
 }
 
 // isTime reads TM: HHMM, HHMMSS, and tenths or hundredths of a second.
