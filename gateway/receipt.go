@@ -277,7 +277,7 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 	if p.key.ID == "" || p.format == nil || p.format.Acknowledge == nil || p.owner.Policy.Acknowledge == "none" || p.number == "" || g.isAcknowledgement(p) {
 		return nil, nil
 	}
-	a := edi.Acknowledgement{Reference: p.number, Prepared: pl.in.now, Action: r.answer.Told().Action}
+	a := edi.Acknowledgement{Reference: p.number, Prepared: pl.in.now, Action: r.answer.Told().Action, Form: p.owner.Policy.Form, TA1: p.owner.Policy.TA1}
 	switch {
 	case r.drift != nil && r.row.Effect == Quarantine:
 		if p.owner.Policy.DriftAcknowledgement != "reject" || r.answer != ToldDrift {

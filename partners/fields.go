@@ -67,6 +67,8 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"reuse_after", d.days(&s.Retention.ReuseAfter, true)},
 		field{"key_includes_application", d.boolean(&s.KeyIncludesApplication)},
 		field{"known_document", d.knownDocument(&s.KnownDocument)},
+		field{"functional_acknowledgement", d.oneOf(&s.FunctionalAcknowledgement, byVersion, "997", "999")},
+		field{"ta1", d.oneOf(&s.TA1, requested, "always", "never")},
 		field{"acknowledge_by", d.oneOf(&s.AcknowledgeBy, "response", "none")},
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
 		field{"reading", d.reading(&s.Reading)},

@@ -64,6 +64,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
 		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),
 		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": oneOf("response", "none"),
+		".FunctionalAcknowledgement": oneOf("by_version", "997", "999"), ".TA1": oneOf("requested", "always", "never"),
 		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"),
 		".Reading.Charset": oneOf("declared", "UTF-8", "DETECT"), ".Reading.DefaultCharset": oneOf("none", "ISO-8859-15"),
 		".Reading.ByteOrderMark": oneOf("accept", "refuse"), ".Reading.BlankLines": oneOf("accept", "refuse"), ".Reading.Padding": oneOf("accept", "refuse"),

@@ -63,6 +63,8 @@ type Policy struct {
 	ReuseAfter             time.Duration     // 0 is off
 	KeyIncludesApplication bool              // UNB 0026 joins the key
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
+	Form                   string            // functional_acknowledgement: "997", "999", or "" by the version of the group
+	TA1                    string            // ta1: "always", "never", or "" where it is asked for or the envelope is refused
 	Acknowledge            string            // acknowledge_by: "response" or "none"
 	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"
 	Reading                edi.Tolerance     // reading: how strictly text is read

@@ -89,10 +89,11 @@ func TestRead(t *testing.T) {
 			Acceptance:  "message", OnDrift: "hold", OnDead: "refuse", DriftAcknowledgement: "reject", FourEyes: "off",
 			ReceiptAction: 8, AcceptsUCI8: true, Absorb: []string{"envelope", "formatting"}, Attempts: 9,
 			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
-			KeyIncludesApplication: true,
-			KnownDocument:          partners.KnownDocument{Invoice: "note", Despatch: "hold"},
-			AcknowledgeBy:          "none",
-			Processing:             partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
+			KeyIncludesApplication:    true,
+			KnownDocument:             partners.KnownDocument{Invoice: "note", Despatch: "hold"},
+			AcknowledgeBy:             "none",
+			FunctionalAcknowledgement: "999", TA1: "always",
+			Processing: partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
 				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
@@ -139,7 +140,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:67 partner small",
+			"testdata/varied.yaml:69 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -56,9 +56,14 @@ type PartnerSpec struct {
 	TransportID            string        `yaml:"transport_id" json:"transport_id"`
 	KeyIncludesApplication bool          `yaml:"key_includes_application" json:"key_includes_application"`
 	KnownDocument          KnownDocument `yaml:"known_document" json:"known_document"`
-	AcknowledgeBy          string        `yaml:"acknowledge_by" json:"acknowledge_by"`
-	HandOver               string        `yaml:"hand_over" json:"hand_over"`
-	Reading                ReadingSpec   `yaml:"reading" json:"reading"`
+
+	// Of X12.
+	FunctionalAcknowledgement string `yaml:"functional_acknowledgement" json:"functional_acknowledgement"`
+	TA1                       string `yaml:"ta1" json:"ta1"`
+
+	AcknowledgeBy string      `yaml:"acknowledge_by" json:"acknowledge_by"`
+	HandOver      string      `yaml:"hand_over" json:"hand_over"`
+	Reading       ReadingSpec `yaml:"reading" json:"reading"`
 
 	Retention RetentionSpec `yaml:"retention" json:"retention"`
 	HTTP      HTTPSpec      `yaml:"http" json:"http"`
@@ -179,25 +184,41 @@ func (d *Days) UnmarshalText(text []byte) error {
 // Duration is d in hours of which a day has 24: windows count in UTC.
 func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
+// Words for what X12 is answered with where nothing is set.
+const (
+	byVersion = "by_version"
+	requested = "requested"
+)
+
+// unless is a setting's value, "" where it is the word for none.
+func unless(value, none string) string {
+	if value == none {
+		return ""
+	}
+	return value
+}
+
 // Defaults is a partner as it is where its YAML says nothing.
 func Defaults() PartnerSpec {
 	return PartnerSpec{
-		State:                "active",
-		Types:                []string{"DESADV", "INVOIC"},
-		Share:                DefaultShare,
-		Acceptance:           "interchange",
-		OnDrift:              "reject",
-		OnDead:               "hold",
-		DriftAcknowledgement: "none",
-		FourEyes:             "invoices",
-		ReceiptAction:        int(edi.ActionAcknowledged),
-		Attempts:             5,
-		ControlReference:     "unique",
-		MessageReference:     "unique",
-		TransportID:          "unique",
-		KnownDocument:        KnownDocument{Invoice: "hold", Despatch: "note"},
-		AcknowledgeBy:        "response",
-		HandOver:             "none",
+		State:                     "active",
+		Types:                     []string{"810", "856", "DESADV", "INVOIC"},
+		Share:                     DefaultShare,
+		Acceptance:                "interchange",
+		OnDrift:                   "reject",
+		OnDead:                    "hold",
+		DriftAcknowledgement:      "none",
+		FourEyes:                  "invoices",
+		ReceiptAction:             int(edi.ActionAcknowledged),
+		Attempts:                  5,
+		ControlReference:          "unique",
+		MessageReference:          "unique",
+		TransportID:               "unique",
+		KnownDocument:             KnownDocument{Invoice: "hold", Despatch: "note"},
+		FunctionalAcknowledgement: byVersion,
+		TA1:                       requested,
+		AcknowledgeBy:             "response",
+		HandOver:                  "none",
 		Reading: ReadingSpec{
 			Charset:         declared,
 			DefaultCharset:  noCharset,
@@ -295,6 +316,8 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			ReuseAfter:             s.Retention.ReuseAfter.Duration(),
 			KeyIncludesApplication: s.KeyIncludesApplication,
 			OnKnownDocument:        map[string]string{"invoice": s.KnownDocument.Invoice, "despatch": s.KnownDocument.Despatch},
+			Form:                   unless(s.FunctionalAcknowledgement, byVersion),
+			TA1:                    unless(s.TA1, requested),
 			Acknowledge:            s.AcknowledgeBy,
 			Processing:             s.Processing,
 			HandOver:               s.HandOver,
