@@ -10,11 +10,11 @@ var business = []situation{
 					"UCI 4", "UCM 1 INVOIC 4 13", "UCS 2", "UCD 13 3"},
 				stored: nothing, mend: []string{"BGM+380++9", "BGM+380+RG-1+9"}}}},
 			{name: "no BGM", steps: []step{{send: "81-invoic-no-number-b.edi",
-				want: []string{"422 first invalid-interchange", "REF000702 rejected", "INVOIC refused", "error 13 bgm-missing, segment 1",
+				want: []string{"422 first invalid-interchange", "REF000702 rejected", "INVOIC refused", "warning 13 segment-missing, segment 1 BGM", "error 13 bgm-missing, segment 1",
 					"UCI 4", "UCM 1 INVOIC 4 13", "UCS 1 13"},
 				stored: nothing, mend: []string{"DTM+137", "BGM+380+RG-1+9'DTM+137", "UNT+16", "UNT+17"}}}},
 			{name: "36 characters", steps: []step{{send: "81-invoic-no-number-c.edi",
-				want: []string{"422 first invalid-interchange", "REF000703 rejected", "INVOIC refused", "error 39 document-number-too-long, segment 2 BGM",
+				want: []string{"422 first invalid-interchange", "REF000703 rejected", "INVOIC refused", "warning 39 element-too-long, segment 2 BGM", "error 39 document-number-too-long, segment 2 BGM",
 					"UCI 4", "UCM 1 INVOIC 4 39", "UCS 2", "UCD 39 3"},
 				stored: nothing, mend: []string{"RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR", "RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRR"}}}}}},
 
@@ -40,7 +40,7 @@ var business = []situation{
 		does: "accepted and stored as sent. Twice in one notice: both packages are kept, finding `sscc-repeated`. In two notices: a package in each, both found by the SSCC. A wrong check digit and a line of nothing are findings",
 		tries: []try{
 			{name: "in one notice", steps: []step{{send: "87-sscc-repeated-a.edi",
-				want: []string{"201 first", "REF000720 accepted", "DESADV LS-26-4410 posted", "warning sscc-repeated, segment 16 GIN", "UCI 7"},
+				want: []string{"201 first", "REF000720 accepted", "DESADV LS-26-4410 posted", "warning 13 segment-missing, segment 10 PCI", "warning 13 segment-missing, segment 15 PCI", "warning sscc-repeated, segment 16 GIN", "UCI 7"},
 				stored: []string{"despatch LS-26-4410 of 2026-11-27", "  package 1 in 0:", "  package 2 in 1: 201 095200000004410014",
 					"  package 3 in 1: 201 095200000004410014", "  line 1: 9520000001018 48 in package 2", "  line 2: 9520000001025 24 in package 3"}}}},
 			{name: "in two notices", steps: []step{
@@ -49,7 +49,7 @@ var business = []situation{
 					stored: both(sharedPallet("LS-1"), sharedPallet("LS-2"))},
 			}, run: bothNoticesNameThePallet},
 			{name: "a wrong check digit and a quantity of 0", steps: []step{{send: "87-sscc-repeated-d.edi",
-				want: []string{"201 first", "REF000723 accepted", "DESADV LS-3 posted", "warning sscc-check-digit, segment 10 GIN", "warning zero-quantity, segment 12 QTY", "UCI 7"},
+				want: []string{"201 first", "REF000723 accepted", "DESADV LS-3 posted", "warning 13 segment-missing, segment 9 PCI", "warning sscc-check-digit, segment 10 GIN", "warning zero-quantity, segment 12 QTY", "UCI 7"},
 				stored: []string{"despatch LS-3 of 2026-11-27", "  package 1 in 0: 201 095200000004410022, check digit wrong",
 					"  line 1: 9520000001018 0 in package 1"}}}}}},
 

@@ -29,6 +29,7 @@ import (
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/pgtest"
+	"github.com/edigw/edigw/structure"
 )
 
 // setUp is what the situations assume: who we are, the partner that they are
@@ -132,8 +133,14 @@ var edifactFormat = gateway.Format{
 }
 
 func reader(o gateway.Reading) edifact.Reader {
-	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences}
+	tables, err := builtInTables()
+	if err != nil {
+		panic(err) // a table of ours is wrong
+	}
+	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
 }
+
+var builtInTables = sync.OnceValues(structure.BuiltIn)
 
 // apply applies configuration as `edigw partners apply` does.
 func (r *rig) apply(yaml string) {
