@@ -15,6 +15,7 @@ import (
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/x12"
 )
 
 // request is one delivery as a partner sends it.
@@ -109,7 +110,11 @@ func (a *answer) lines(t testing.TB) []string {
 			if len(content) == 0 {
 				content = ic.Acknowledgement.Base64
 			}
-			lines = append(lines, contrlLines(t, content)...)
+			if x12.Leads(content) {
+				lines = append(lines, x12Lines(t, content)...)
+			} else {
+				lines = append(lines, contrlLines(t, content)...)
+			}
 		}
 	}
 	return lines
@@ -154,6 +159,25 @@ func contrlLines(t testing.TB, text []byte) (lines []string) {
 	})
 	if err != nil || edi.Worst(ic.Errors) >= edi.SeverityError || len(ic.Messages) != 1 || edi.Worst(ic.MessageErrors[0]) >= edi.SeverityError {
 		t.Fatalf("the CONTRL is not sound: %v %v: %s", err, ic.Errors, text)
+	}
+	return lines
+}
+
+// x12Lines reads TA1, 997 and 999 as the partner would, and gives their segments.
+func x12Lines(t testing.TB, text []byte) (lines []string) {
+	t.Helper()
+	p := edi.Bytes(text)
+	ic, err := x12.Reader{}.Split(p, 0)
+	if err != nil {
+		t.Fatalf("the acknowledgement cannot be read: %v: %s", err, text)
+	}
+	for _, s := range edi.NewBody(text, 0, 1, ic.Delimiters, nil).Segments {
+		if tag := s.Tag(); tag == "TA1" || strings.HasPrefix(tag, "AK") || strings.HasPrefix(tag, "IK") {
+			lines = append(lines, strings.ReplaceAll(string(s.Raw()), string(rune(ic.Delimiters.Element)), "*"))
+		}
+	}
+	if err := (x12.Reader{}).Scan(p, ic, nil); err != nil || edi.Worst(ic.Errors) >= edi.SeverityError || len(ic.MessageErrors) > 0 {
+		t.Fatalf("the acknowledgement is not sound: %v %v: %s", err, ic.Errors, text)
 	}
 	return lines
 }

@@ -67,22 +67,47 @@ var business = []situation{
 				stored: nothing, mend: []string{"20261131", "20261130"}}}},
 			{name: "DTM with nothing", steps: []step{{send: "89-dates-d.edi",
 				want:   accepted("REF000743", "RG-65", "warning date-empty, segment 3 DTM", "warning issue-date-missing, segment 1 UNH"),
-				stored: []string{"invoice RG-65 of : 100.00 + 19.00 = 119.00 EUR", "  line 1: 9520000001018 10 × 10.00 = 100.00"}}}}},
-		left: []left{{"89-dates-e.edi", x12}}},
+				stored: []string{"invoice RG-65 of : 100.00 + 19.00 = 119.00 EUR", "  line 1: 9520000001018 10 × 10.00 = 100.00"}}}},
+			{name: "BIG01 and GS04 without their century", steps: []step{{send: "89-dates-e.edi",
+				want: accepted810("000000744", "INV-40", "warning 4 element-too-short, segment 2 BIG", "warning date-format, segment 2 BIG"), stored: invoice810("INV-40", "10.00", "100.00")}}}}},
 
-	{number: 91, words: "TDS with implied decimals", left: []left{{"91-tds-implied-a.edi", x12}, {"91-tds-implied-b.edi", x12},
-		{"91-tds-implied-c.edi", x12}, {"91-tds-implied-d.edi", x12}}},
+	{number: 91, words: "TDS with implied decimals",
+		does: "TDS and SAC05 have two implied decimals, prices none. A point in one of them is refused, AK4 code 6: what is meant is a hundredfold apart",
+		tries: []try{
+			{name: "9588", steps: []step{{send: "91-tds-implied-a.edi", want: accepted810("000000760", "INV-50"), stored: invoice810("INV-50", "9.588", "95.88")}}},
+			{name: "95.88", steps: []step{{send: "91-tds-implied-b.edi", want: []string{"422 first invalid-interchange", "000000761 rejected", "810 refused",
+				"warning 6 element-characters, segment 5 TDS", "error 6 invalid-number, segment 5 TDS", "AK1*IN*761", "AK2*810*0001", "AK3*TDS*5**8", "AK4*1**6", "AK5*R*5", "AK9*R*1*1*0"}, stored: nothing, mend: []string{"95.88", "9588"}}}},
+			{name: "5 and -12050", steps: []step{{send: "91-tds-implied-c.edi", want: []string{"201 first", "000000762 accepted", "810 INV-52 posted", "810 INV-53 posted",
+				"warning negative-price, segment 4 IT1", "note negative-total, segment 5 TDS", "AK1*IN*762", "AK2*810*0001", "AK5*A", "AK2*810*0002", "AK5*A", "AK9*A*2*2*2"},
+				stored: both(invoice810("INV-52", "0.005", "0.05"), invoice810("INV-53", "-12.05", "-120.50"))}}},
+			{name: "a charge of 350", steps: []step{{send: "91-tds-implied-d.edi", want: accepted810("000000763", "INV-54"), stored: invoice810("INV-54", "10", "103.50")}},
+				run: chargeIs("3.50")}}},
 
 	{number: 93, words: "the test indicator on the live endpoint, an acknowledgement asked for",
-		does: "a test is parsed, acknowledged and kept as a test: no live document, no event, and a key of its own, so that the same reference is accepted live. CONTRL is sent whether asked for or not",
+		does: "a test is parsed, acknowledged and kept as a test: no live document, no event, and a key of its own, so that the same reference is accepted live. CONTRL is sent whether asked for or not, TA1 where ISA14 asks for it. A duplicate gets the TA1 and 997 that it got first",
 		tries: []try{
 			{name: "0035 = 1, then live", steps: []step{
 				{send: "93-test-indicator-a.edi", want: accepted("REF000805", "RG-71"), stored: testInvoice},
 				{send: "93-test-indicator-a.edi", edit: []string{"++++++1'", "'"}, id: "live", want: accepted("REF000805", "RG-71"),
 					stored: both(testInvoice, invoice("RG-71", ""))},
 			}, run: onlyTheLiveOneIsAnEvent},
-			{name: "0031 = 1", steps: []step{{send: "93-test-indicator-d.edi", want: accepted("REF000808", "RG-72"), stored: invoice("RG-72", "")}}}},
-		left: []left{{"93-test-indicator-b.edi", x12}, {"93-test-indicator-c.edi", x12}}},
+			{name: "0031 = 1", steps: []step{{send: "93-test-indicator-d.edi", want: accepted("REF000808", "RG-72"), stored: invoice("RG-72", "")}}},
+			{name: "ISA15 = T, then live", steps: []step{
+				{send: "93-test-indicator-b.edi", want: accepted810("000000806", "INV-60"), stored: test810},
+				{send: "93-test-indicator-b.edi", edit: []string{"*0*T*", "*0*P*"}, id: "live", want: accepted810("000000806", "INV-60"), stored: both(test810, invoice810("INV-60", "10.00", "100.00"))},
+			}},
+			{name: "ISA14 = 1, and a duplicate of it", steps: []step{
+				{send: "93-test-indicator-c.edi", want: withTA1("201 first"), stored: invoice810("INV-61", "10.00", "100.00")},
+				{send: "93-test-indicator-c.edi", id: "once more", want: withTA1("200 duplicate")},
+			}}}},
+}
+
+// test810 is a test of an X12 invoice.
+var test810 = []string{"invoice INV-60 of 2026-11-27 from TALQUIST WORKS:  +  = 100.00 , not live, test", "  line 1:  10 × 10.00 = "}
+
+// withTA1 is the answer to case 93's X12 invoice.
+func withTA1(head string) []string {
+	return append([]string{head, "000000807 accepted", "810 INV-61 posted", "TA1*000000807*261129*1015*A*000"}, accepted810("000000807", "INV-61")[3:]...)
 }
 
 // operations are procedures without files.

@@ -33,7 +33,6 @@ type left struct {
 
 // Reasons to leave a file out.
 const (
-	x12 = "X12: that syntax is not read yet"
 	as2 = "AS2: that transport is not there yet"
 	as4 = "AS4: that transport is not there yet"
 	// The purge of keys comes with their retention.

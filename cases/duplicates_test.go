@@ -37,11 +37,11 @@ var duplicates = []situation{
 			{name: "absorb: [formatting]", settings: "absorb: [formatting]", steps: []step{
 				{send: "40-padded-ids-a.edi", want: accepted("REF000405", "RG-24"), stored: invoice("RG-24", "")},
 				{send: "40-padded-ids-b.edi", want: []string{"422 drift payload-drift", "REF000405 quarantined"}},
-			}, run: showsDrift("formatting")}},
-		left: []left{{"40-padded-ids-c.edi", x12}}},
+			}, run: showsDrift("formatting")},
+			{name: "blank ISA02 and ISA04", steps: []step{{send: "40-padded-ids-c.edi", want: accepted810("000000432", "INV-33"), stored: invoice810("INV-33", "10.00", "100.00")}}}}},
 
 	{number: 42, words: "a resend with a new time in the envelope alone",
-		does: "a drift of class `envelope` that shows S004 alone as the difference. No CONTRL by default; with `drift_acknowledgement: reject` UCI 4 with 26; with `absorb: [envelope]` it is acknowledged and not processed",
+		does: "a drift of class `envelope` that shows S004, or ISA10 and GS05, alone as the difference. No CONTRL or TA1 by default; with `drift_acknowledgement: reject` UCI 4 with 26, TA1 R 025; with `absorb: [envelope]` it is acknowledged and not processed",
 		tries: []try{
 			{name: "as it is", steps: []step{
 				{send: "42-resend-new-time-a.edi", want: accepted("REF000407", "RG-26"), stored: invoice("RG-26", "")},
@@ -54,8 +54,15 @@ var duplicates = []situation{
 			{name: "absorb: [envelope]", settings: "absorb: [envelope]", steps: []step{
 				{send: "42-resend-new-time-a.edi", want: accepted("REF000407", "RG-26"), stored: invoice("RG-26", "")},
 				{send: "42-resend-new-time-b.edi", want: []string{"201 drift", "REF000407 accepted", "INVOIC RG-26 absorbed", "UCI 7"}},
-			}}},
-		left: []left{{"42-resend-new-time-c.edi", x12}, {"42-resend-new-time-d.edi", x12}}},
+			}},
+			{name: "X12, drift_acknowledgement: reject", settings: "drift_acknowledgement: reject", steps: []step{
+				{send: "42-resend-new-time-c.edi", want: accepted810("000000433", "INV-34"), stored: invoice810("INV-34", "10.00", "100.00")},
+				{send: "42-resend-new-time-d.edi", want: []string{"422 drift payload-drift", "000000433 quarantined", "TA1*000000433*261129*1345*R*025"}},
+			}, run: showsDrift("envelope")},
+			{name: "X12, absorb: [envelope]", settings: "absorb: [envelope]", steps: []step{
+				{send: "42-resend-new-time-c.edi", want: accepted810("000000433", "INV-34"), stored: invoice810("INV-34", "10.00", "100.00")},
+				{send: "42-resend-new-time-d.edi", want: []string{"201 drift", "000000433 accepted", "810 INV-34 absorbed", "AK1*IN*433", "AK2*810*0001", "AK5*A", "AK9*A*1*1*1"}},
+			}}}},
 
 	{number: 44, words: "20 copies at once while the first is in work",
 		does: "one is processed. Copies without an Idempotency-Key wait for it and get its answer, 200; past the wait, and at once under the same Idempotency-Key, they get 409 with Retry-After. If the first is rolled back it is told 503, and one of those that wait takes over. Copies over two processes are sent by `TestCopies` in crash/",

@@ -1,11 +1,27 @@
 package cases_test
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // accepted is the answer to one invoice that was posted.
 func accepted(reference, number string, findings ...string) []string {
 	lines := append([]string{"201 first", reference + " accepted", "INVOIC " + number + " posted"}, findings...)
 	return append(lines, "UCI 7")
+}
+
+// accepted810 is the answer to one X12 invoice that was posted.
+func accepted810(reference, number string, findings ...string) []string {
+	lines := append([]string{"201 first", reference + " accepted", "810 " + number + " posted"}, findings...)
+	group := strings.TrimLeft(reference, "0")
+	return append(lines, "AK1*IN*"+group, "AK2*810*0001", "AK5*A", "AK9*A*1*1*1")
+}
+
+// invoice810 is what is stored of an X12 invoice of ten pieces. It says no amount of
+// the line and no total of lines: X12 has none.
+func invoice810(number, price, total string) []string {
+	return []string{"invoice " + number + " of 2026-11-27 from TALQUIST WORKS:  +  = " + total + " ", "  line 1:  10 × " + price + " = "}
 }
 
 // invoice is what is stored of an invoice of ten pieces, from a supplier who may
@@ -63,12 +79,16 @@ var envelopes = []situation{
 
 	{number: 11, words: "a byte order mark before UNA or ISA",
 		does: "accepted. The digest of an interchange begins with UNA, so that a copy without the mark is a duplicate",
-		tries: []try{{steps: []step{
-			{send: "11-utf8-bom-a.edi", want: accepted("REF000116", "RG-26-10871"), stored: invoice("RG-26-10871", "Müller")},
+		tries: []try{{name: "before UNA", steps: []step{
+			{send: "11-utf8-bom-a.edi", want: accepted("REF000116", "RG-26-10871", "note 21 byte-order-mark"), stored: invoice("RG-26-10871", "Müller")},
 			{send: "11-utf8-bom-a.edi", edit: []string{"\ufeff", ""}, id: "without the mark",
-				want: append([]string{"200 duplicate"}, accepted("REF000116", "RG-26-10871")[1:]...)},
-		}}},
-		left: []left{{"11-utf8-bom-b.edi", x12}}},
+				want: append([]string{"200 duplicate"}, accepted("REF000116", "RG-26-10871", "note 21 byte-order-mark")[1:]...)},
+		}},
+			{name: "before ISA", steps: []step{
+				{send: "11-utf8-bom-b.edi", want: accepted810("000000116", "INV-20871", "note 022 byte-order-mark"), stored: invoice810("INV-20871", "10.00", "100.00")},
+				{send: "11-utf8-bom-b.edi", edit: []string{"\ufeff", ""}, id: "without the mark",
+					want: append([]string{"200 duplicate"}, accepted810("000000116", "INV-20871", "note 022 byte-order-mark")[1:]...)},
+			}}}},
 
 	{number: 13, words: "two interchanges with different UNA in one payload",
 		does: "each stands alone: two keys, two outcomes, two CONTRLs. Where the second is broken the first is posted, the answer is 422 and says which was refused",
@@ -122,12 +142,41 @@ var envelopes = []situation{
 					"error 13 unt-missing, segment 3 UNH", "error 29 unz-count-mismatch, segment 20 UNZ", "UCI 4 13 UNT", "UCM 1 INVOIC 4", "UCM 2 INVOIC 4"},
 				stored: nothing, mend: []string{"UNH+1+INVOIC:D:96A:UN'", ""}}}}}},
 
-	{number: 20, words: "ISA elements not padded to their width", left: []left{{"20-isa-short.edi", x12}}},
-	{number: 22, words: "ISA11 = U in version 00401", left: []left{{"22-isa11-u-4010.edi", x12}}},
-	{number: 24, words: "odd segment terminators of ISA", left: []left{{"24-isa-odd-terminator-a.edi", x12}, {"24-isa-odd-terminator-b.edi", x12},
-		{"24-isa-odd-terminator-c.edi", x12}, {"24-isa-odd-terminator-d.edi", x12}}},
-	{number: 26, words: "names that end or begin with ISA", left: []left{{"26-isa-in-data.edi", x12}}},
-	{number: 27, words: "TA1 between ISA and GS", left: []left{{"27-ta1-before-gs-a.edi", x12}, {"27-ta1-before-gs-b.edi", x12}}},
+	{number: 20, words: "ISA elements not padded to their width",
+		does: "accepted with a warning: the elements are told apart by their separator, and the key is that of the padded form, so that a padded copy is a drift and no second invoice. With `reading: {padding: refuse}` it is refused, TA1 R 022",
+		tries: []try{
+			{name: "as it is", steps: []step{
+				{send: "20-isa-short.edi", want: accepted810("000000201", "INV-20871", "warning 022 isa-width, segment 1 ISA"), stored: invoice810("INV-20871", "10.00", "100.00")},
+				{send: "20-isa-short.edi", edit: []string{"ISA*00**00**ZZ*TALQUIST*ZZ*NORDHAFEN*", "ISA*00*          *00*          *ZZ*TALQUIST       *ZZ*NORDHAFEN      *"}, id: "padded",
+					want: []string{"422 drift payload-drift", "000000201 quarantined"}},
+			}},
+			{name: "padding: refuse", settings: "reading: {padding: refuse}", steps: []step{{send: "20-isa-short.edi",
+				want:   []string{"422 first invalid-interchange", "000000201 rejected", "810 INV-20871 refused", "error 022 isa-width, segment 1 ISA", "TA1*000000201*261129*1015*R*022"},
+				stored: nothing}}}}},
+
+	{number: 22, words: "ISA11 = U in version 00401",
+		does:  "accepted; U is no separator: the item is B5UO12, the description whole",
+		tries: []try{{steps: []step{{send: "22-isa11-u-4010.edi", want: accepted810("000000203", "INV-20871"), stored: invoice810("INV-20871", "10.00", "100.00")}}, run: itemIs("B5UO12", "CURUBU")}}},
+
+	{number: 24, words: "odd segment terminators of ISA",
+		does: "a blank before the terminator is forgiven with a warning, and never splits; 0x85 and 0xD6 are read as the bytes they are; a terminator of two bytes is refused",
+		tries: []try{
+			{name: "a blank before ~", steps: []step{{send: "24-isa-odd-terminator-a.edi", want: accepted810("000000206", "INV-20871", "warning 004 terminator-blank, segment 1 ISA"),
+				stored: invoice810("INV-20871", "10.00", "100.00")}}, run: itemIs("TQ-100", "steel ring small")},
+			{name: "0x85", steps: []step{{send: "24-isa-odd-terminator-b.edi", want: accepted810("000000219", "INV-20871"), stored: invoice810("INV-20871", "10.00", "100.00")}}},
+			{name: "0xD6", steps: []step{{send: "24-isa-odd-terminator-c.edi", want: accepted810("000000220", "INV-20871"), stored: invoice810("INV-20871", "10.00", "100.00")}}},
+			{name: "two bytes of UTF-8", steps: []step{{send: "24-isa-odd-terminator-d.edi",
+				want: []string{"422 first unreadable-interchange", "rejected", "error 004 isa-malformed, segment 1 ISA"}, stored: nothing}}}}},
+
+	{number: 26, words: "names that end or begin with ISA",
+		does:  "one interchange, accepted: headers are looked for where segments start",
+		tries: []try{{steps: []step{{send: "26-isa-in-data.edi", want: accepted810("000000210", "INV-20872"), stored: []string{"invoice INV-20872 of 2026-11-27 from ISAAC AND SONS:  +  = 100.00 ", "  line 1:  10 × 10.00 = "}}}}}},
+
+	{number: 27, words: "TA1 between ISA and GS",
+		does: "noted, and the 810 behind it is accepted. A TA1 alone is accepted, and not acknowledged",
+		tries: []try{
+			{name: "before a group", steps: []step{{send: "27-ta1-before-gs-a.edi", want: accepted810("000000211", "INV-20871", "note ta1-received, segment 2 TA1"), stored: invoice810("INV-20871", "10.00", "100.00")}}},
+			{name: "alone", steps: []step{{send: "27-ta1-before-gs-b.edi", want: []string{"201 first", "000000212 accepted", "note ta1-received, segment 2 TA1"}, stored: nothing}}}}},
 }
 
 // characters are the situations of character sets.

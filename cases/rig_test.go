@@ -30,6 +30,7 @@ import (
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/pgtest"
 	"github.com/edigw/edigw/structure"
+	"github.com/edigw/edigw/x12"
 )
 
 // setUp is what the situations assume: who we are, the partner that they are
@@ -100,7 +101,7 @@ func newRig(t *testing.T, settings string) *rig {
 // newGateway wires a gateway as the program does.
 func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gateway {
 	return &gateway.Gateway{
-		Pool: r.pool, Formats: []gateway.Format{edifactFormat}, Handlers: documents.Handlers(), Log: log,
+		Pool: r.pool, Formats: []gateway.Format{edifactFormat, x12Format}, Handlers: documents.Handlers(), Log: log,
 		Sender: r.directory.BySender, MaySpeakFor: r.directory.MaySpeakFor, IsOurs: r.directory.IsOurs,
 		ConfigRevision: func() int32 { return int32(r.directory.Counter()) },
 		Numbers:        &journal.Numbers{Pool: r.pool}, Later: r.later, Now: now,
@@ -138,6 +139,29 @@ func reader(o gateway.Reading) edifact.Reader {
 		panic(err) // a table of ours is wrong
 	}
 	return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
+}
+
+var x12Format = gateway.Format{
+	Name:  "x12",
+	Leads: x12.Leads,
+	Split: func(p *edi.Payload, from int64, o gateway.Reading) (*edi.Interchange, error) {
+		return x12Reader(o).Split(p, from)
+	},
+	Scan: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(int, *edi.Body) error) error {
+		return x12Reader(o).Scan(p, ic, visit)
+	},
+	Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
+		return x12Reader(o).Again(p, ic)
+	},
+	Acknowledge: x12.Acknowledge,
+}
+
+func x12Reader(o gateway.Reading) x12.Reader {
+	tables, err := builtInTables()
+	if err != nil {
+		panic(err) // a table of ours is wrong
+	}
+	return x12.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
 }
 
 var builtInTables = sync.OnceValues(structure.BuiltIn)

@@ -267,3 +267,29 @@ func lines(n int) func(*testing.T, *rig) {
 		}
 	}
 }
+
+// itemIs looks at the item number and description of the one line that was posted.
+func itemIs(number, description string) func(*testing.T, *rig) {
+	return func(t *testing.T, r *rig) {
+		var got [2]string
+		if err := r.pool.QueryRow(t.Context(), `select supplier_item, description from document_line`).Scan(&got[0], &got[1]); err != nil {
+			t.Fatal(err)
+		}
+		if want := [2]string{number, description}; got != want {
+			t.Errorf("the line is of %q, want %q", got, want)
+		}
+	}
+}
+
+// chargeIs looks at the amount of the invoice's one charge.
+func chargeIs(amount string) func(*testing.T, *rig) {
+	return func(t *testing.T, r *rig) {
+		var got string
+		if err := r.pool.QueryRow(t.Context(), `select detail->'invoice'->'allowance_charges'->0->>'amount' from document`).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != amount {
+			t.Errorf("the charge is %s, want %s", got, amount)
+		}
+	}
+}

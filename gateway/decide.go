@@ -244,13 +244,22 @@ func (r *result) settle() {
 	}
 	r.before = fates(v)
 	Settle(&r.p.arrival, k, v, found, r.row.Effect == Redo)
-	v.State = dedup.StateOf(v.Messages, dedup.Rejected)
+	v.State = dedup.StateOf(v.Messages, r.empty())
 	k.Touch(v)
 	for i := range v.Messages {
 		if v.Messages[i].Fate == dedup.Posted && r.before[i] != dedup.Posted {
 			r.posts = append(r.posts, int32(i))
 		}
 	}
+}
+
+// empty is the state of an interchange without messages: accepted where it may have
+// none, as one that carries acknowledgements alone (TA1).
+func (r *result) empty() dedup.State {
+	if r.p != nil && edi.Worst(r.p.ic.Errors) < edi.SeverityError {
+		return dedup.Accepted
+	}
+	return dedup.Rejected
 }
 
 // referenceTaken gives the sound messages whose reference belongs to another of the

@@ -206,7 +206,7 @@ func (x *deciding) restate() {
 	r := x.pl.results[0]
 	v := r.variant
 	if v.State != dedup.Superseded {
-		v.State = dedup.StateOf(v.Messages, dedup.Rejected)
+		v.State = dedup.StateOf(v.Messages, r.empty())
 	}
 	for i := range v.Messages {
 		if v.Messages[i].Fate == dedup.Absorbed && x.row.Kind == dedup.KindInterchange {
