@@ -64,7 +64,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 	},
 	"I4": func(t *testing.T, r *rig) {
 		t.Run("a dead message is retried by the partner's copy", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.fail = func(string) bool { return true }
 			a := interchange("REF1", message{number: "R-1"}, message{number: "R-2"})
 			r.must("", a, gateway.First, gateway.ToldDead, "I1b")
@@ -77,7 +77,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 			r.must("", a, gateway.Duplicate, gateway.ToldAccepted, "I2")
 		})
 		t.Run("refused under an older configuration is judged again", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.set("acme", edi.Party{}, func(p *partners.Partner) { p.Types = []string{"DESADV"} })
 			a := interchange("REF1", message{number: "R-1"})
 			r.must("", a, gateway.First, gateway.ToldUnsupported, "I1b")
@@ -89,7 +89,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 			}
 		})
 		t.Run("on_dead: refuse asks for another try while attempts are left", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.policy(func(p *partners.Policy) { p.OnDead, p.Attempts = "refuse", 2 })
 			r.fail = func(string) bool { return true }
 			a := interchange("REF1", message{number: "R-1"})
@@ -114,7 +114,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 		r.must("", bad, gateway.First, gateway.ToldRejected, "I1b")
 		r.must("", bad, gateway.Duplicate, gateway.ToldRejected, "I6")
 		t.Run("what only ever got 503 and was corrected since is told as replaced", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.policy(func(p *partners.Policy) { p.OnDead = "refuse" })
 			r.fail = func(n string) bool { return n == "R-1" }
 			a := interchange("REF1", message{number: "R-1"})
@@ -171,7 +171,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 			t.Errorf("posted %d, want 2", r.posted())
 		}
 		t.Run("with fewer messages it is a drift", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.policy(func(p *partners.Policy) { p.Acceptance = "message" })
 			r.must("", interchange("REF1", message{number: "R-1"}, message{number: "R-2", bad: "count"}), gateway.First, gateway.ToldPartly, "I1b")
 			r.must("", interchange("REF1", message{number: "R-1"}), gateway.Drift, gateway.ToldDrift, "I13")
@@ -214,13 +214,13 @@ var rowTests = map[string]func(*testing.T, *rig){
 			t.Error("the changed copy was posted")
 		}
 		t.Run("on_drift: hold answers 202", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.policy(func(p *partners.Policy) { p.OnDrift = "hold" })
 			r.must("", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
 			r.must("", interchange("REF1", message{number: "R-1", amount: "200.00"}), gateway.Drift, gateway.ToldDriftHeld, "I13")
 		})
 		t.Run("three different documents in a row propose control_reference: unreliable", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.must("", interchange("1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "I1b")
 			for _, n := range []string{"R-2", "R-3", "R-4"} {
 				r.must("", interchange("1", message{number: n}), gateway.Drift, gateway.ToldDrift, "I13")
@@ -257,7 +257,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 		r.must("id-1", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T1 I1b")
 		other := interchange("REF2", message{number: "R-2"})
 		r.must("id-1", other, gateway.Drift, gateway.ToldDrift, "T6")
-		r.exec(`update variant set state = $1 where payload_sha256 = $2`, int16(dedup.Refused), shaOf(other))
+		r.exec(`update variant set state = $1 where payload_sha256 = $2`, int16(dedup.Refused), shaOf(r.text(other)))
 		r.must("id-1", other, gateway.Duplicate, gateway.ToldDrift, "T2b")
 	},
 	"T3": func(t *testing.T, r *rig) {
@@ -275,7 +275,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 			}
 		})
 		t.Run("what was refused without a key is judged again under a new revision", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			other := interchangeFrom("9520009999999:14", "261129:1015", "REF9", message{number: "R-9"})
 			r.must("id-1", other, gateway.First, gateway.ToldSenderNotAllowed, "T1")
 			r.must("id-1", other, gateway.Duplicate, gateway.ToldSenderNotAllowed, "T3")
@@ -313,7 +313,7 @@ var rowTests = map[string]func(*testing.T, *rig){
 			r.must("id-1", other, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
 		})
 		t.Run("transport_id: unreliable notes and processes", func(t *testing.T) {
-			r := newRig(t)
+			r := r.fresh(t)
 			r.policy(func(p *partners.Policy) { p.TransportID = "unreliable" })
 			r.must("id-1", interchange("REF1", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T1 I1b")
 			r.must("id-1", interchange("REF2", message{number: "R-2"}), gateway.First, gateway.ToldAccepted, "T6 I1b")
@@ -341,12 +341,22 @@ func TestOutcomeTable(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { test(t, newRig(t)) })
+		t.Run(name+" in X12", func(t *testing.T) {
+			r := newRig(t)
+			r.inX12()
+			test(t, r)
+		})
 	}
 }
 
 func shaOf(s string) []byte { d := sha(s); return d[:] }
 
-func (r *rig) key(ref string) string { return "unb:9520001000010:14:9520002000019:14:" + ref }
+func (r *rig) key(ref string) string {
+	if r.x12 {
+		return "isa:14:9520001000010:14:9520002000019:" + controlNumber(ref)
+	}
+	return "unb:9520001000010:14:9520002000019:14:" + ref
+}
 
 func (r *rig) exec(sql string, args ...any) {
 	r.t.Helper()
@@ -363,6 +373,7 @@ func (r *rig) state(partner, ref, payload string, s dedup.State, fates []dedup.F
 		r.t.Fatal(err)
 	}
 	k := keys[dedup.Ref{Partner: partner, ID: r.key(ref)}]
+	payload = r.text(payload)
 	v := k.Find(sha(payload))
 	for i := range fates {
 		v.Messages[i].Fate = fates[i]

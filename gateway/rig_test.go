@@ -56,6 +56,7 @@ type rig struct {
 	now  time.Time
 	conf int32
 	fail func(number string) bool // which documents the handler fails on
+	x12  bool                     // what is written as EDIFACT is sent as X12: see inX12
 }
 
 func newRig(t *testing.T) *rig {
@@ -73,7 +74,7 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 	later := &journal.Batch{Pool: pool, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Also: gateway.LastDeliveries}
 	people := &accounts.Store{Pool: pool}
 	r.Gateway = &gateway.Gateway{
-		Pool: pool, Formats: []gateway.Format{edifactFormat()}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Pool: pool, Formats: []gateway.Format{edifactFormat(), x12Format()}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Sender: r.sender,
 		MaySpeakFor: func(by, owner *partners.Partner) bool {
 			return by.ID == owner.ID || slices.Contains(by.SpeaksFor, owner.ID)
@@ -142,6 +143,9 @@ func (r *rig) set(id string, address edi.Party, change func(*partners.Partner)) 
 	if change != nil {
 		change(&p)
 	}
+	if i := slices.Index(p.Types, "INVOIC"); r.x12 && i >= 0 {
+		p.Types = slices.Replace(slices.Clone(p.Types), i, i+1, "810")
+	}
 	r.by[id] = &p
 }
 
@@ -186,6 +190,7 @@ func (r *rig) deliver(partner, transportID, payload string) (*gateway.Receipt, e
 	r.mu.Lock()
 	p := r.by[partner]
 	r.mu.Unlock()
+	payload = r.text(payload)
 	pl := edi.Bytes([]byte(payload))
 	d := &gateway.Delivery{Transport: "http", Partner: p, Payload: pl, SHA256: sha(payload), Received: time.Now(), Render: render, WithAcknowledgement: true}
 	if transportID != "" {
