@@ -112,11 +112,6 @@ func (t *Tables) message(syntax string, m *edi.MessageType, guide string) *messa
 	return nil
 }
 
-// Knows reports whether there is a table for messages of this type.
-func (t *Tables) Knows(syntax string, m *edi.MessageType) bool {
-	return t.message(syntax, m, "") != nil
-}
-
 // Check finds what is wrong with the structure of message i of ic, whose text is
 // b: at most MaxFindings, in the order of the text, all of the given severity.
 // guide is an association to judge it by in place of its own. A type for which
@@ -143,6 +138,7 @@ func (t *Tables) Checker(o edi.Tolerance) func(*edi.Interchange, int, *edi.Body)
 		severity = edi.SeverityError
 	}
 	return func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error {
+		// Whoever wants departures refused must know where none can be seen.
 		m := ic.Messages[i].Type
 		if severity == edi.SeverityError && t.message(ic.Syntax, m, o.Guide) == nil {
 			return []*edi.Error{{Code: "structure-unknown", Severity: edi.SeverityNote, Location: b.Segments[0].Location(0, 0),
