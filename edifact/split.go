@@ -149,6 +149,16 @@ func terminator(b []byte, d edi.Delimiters) int {
 	return -1
 }
 
+// isaHead is as much of an ISA as tells it from text.
+const isaHead = 18
+
+// leadsX12 reports whether b begins with the header of an X12 interchange, whose first
+// separators stand in fixed places: it is another reader's, and must not be passed
+// over as text.
+func leadsX12(b []byte) bool {
+	return len(b) >= isaHead && string(b[:3]) == "ISA" && !alphanumeric(b[3]) && b[6] == b[3] && b[17] == b[3]
+}
+
 // skipText sets ic to the text up to the next header that starts a line, or all
 // the rest, and completes the refusal.
 func skipText(p *edi.Payload, ic *edi.Interchange, fault *edi.Error) error {
@@ -162,10 +172,13 @@ func skipText(p *edi.Payload, ic *edi.Interchange, fault *edi.Error) error {
 		n := len(b)
 		last := at+int64(n) >= p.Size()
 		if !last {
-			n -= 8 // a header may begin in what is left
+			n -= isaHead // a header may begin in what is left
 		}
 		for i := 0; i < n && !found; i++ {
-			if i+5 < len(b) && (b[i] == '\n' || b[i] == '\r' || b[i] == '\'' || b[i] == '~') && Leads(b[i+1:min(len(b), i+6)]) && b[i+1] == 'U' {
+			if b[i] != '\n' && b[i] != '\r' && b[i] != '\'' && b[i] != '~' {
+				continue
+			}
+			if i+5 < len(b) && Leads(b[i+1:min(len(b), i+6)]) && b[i+1] == 'U' || leadsX12(b[i+1:]) {
 				n, found = i+1, true
 			}
 		}

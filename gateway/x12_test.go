@@ -159,6 +159,18 @@ func TestAnswersInX12(t *testing.T) {
 			t.Errorf("the receipt does not say why: %s", rec.Items[0].JSON)
 		}
 	})
+	t.Run("text before it and EDIFACT beside it hide nothing", func(t *testing.T) {
+		r, text := two(t)
+		r.x12 = false
+		r.set("acme", noAddress, func(p *partners.Partner) { p.Types = []string{"810", "INVOIC"} })
+		rec, err := r.deliver("acme", "", "spooled by hand\n"+text+"\nend of file\n"+interchange("REF2", message{number: "R-9"})+"\n"+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(rec.Rules, ","); got != "I1b,I1b,I2" || r.posted() != 3 {
+			t.Errorf("rows %s, %d posted, want three interchanges, of which the last repeats the first\n%s", got, r.posted(), rec.Rendered.Body)
+		}
+	})
 	for name, c := range map[string]struct {
 		edit   []string
 		policy func(*partners.Policy)
