@@ -170,9 +170,13 @@ func (h *isa) fill(ic *edi.Interchange) *edi.Error {
 			return refuse(m.element, "isa-incomplete", m.standard, "ISA lacks "+m.what+", so the interchange can be neither identified nor answered")
 		}
 	}
-	for e, standard := range map[int]string{5: "005", 6: "006", 7: "007", 8: "008", 13: "018"} { // what is copied into answers
+	for _, copied := range [...]struct { // into answers
+		element  int
+		standard string
+	}{{5, "005"}, {6, "006"}, {7, "007"}, {8, "008"}, {13, "018"}} {
+		e := copied.element
 		if n := utf8.RuneCountInString(h.value(e)); n > isaWidths[e] {
-			return refuse(e, "isa-malformed", standard, fmt.Sprintf("ISA%02d has %d characters, more than %d", e, n, isaWidths[e]))
+			return refuse(e, "isa-malformed", copied.standard, fmt.Sprintf("ISA%02d has %d characters, more than %d", e, n, isaWidths[e]))
 		}
 	}
 	for e := 1; e < 16; e++ { // what it says goes into keys, answers and the database
