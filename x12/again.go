@@ -40,8 +40,31 @@ func (r Reader) Again(p *edi.Payload, ic *edi.Interchange) func(i int) (*edi.Bod
 			raw = read[:m.Length]
 		}
 		lex.Reset(ic.Delimiters, c.Decode)
+		if r.LineWraps {
+			if flat, breaks := edi.Unwrap(raw, m.Offset, ic.Delimiters); breaks != nil {
+				lex.Unwrapped(breaks)
+				return wrappedBody(lex, flat), nil
+			}
+		}
 		return body(lex, raw, m.Offset, ic.Delimiters), nil
 	}
+}
+
+// wrappedBody cuts the text of a transaction set without its line ends.
+func wrappedBody(lex *edi.Lexer, flat []byte) *edi.Body {
+	lex.Window(flat, 0)
+	for lex.Lex(len(flat)) {
+	}
+	return numbered(lex)
+}
+
+// numbered ends what lex reads and counts its segments.
+func numbered(lex *edi.Lexer) *edi.Body {
+	lex.End()
+	for n := range lex.Segments {
+		lex.Segments[n].Number = int32(n + 1)
+	}
+	return &edi.Body{Segments: lex.Segments}
 }
 
 // body cuts raw, the text of one transaction set that starts at payload offset
@@ -66,9 +89,5 @@ func body(lex *edi.Lexer, raw []byte, base int64, d edi.Delimiters) *edi.Body {
 			break
 		}
 	}
-	lex.End()
-	for n := range lex.Segments {
-		lex.Segments[n].Number = int32(n + 1)
-	}
-	return &edi.Body{Segments: lex.Segments}
+	return numbered(lex)
 }

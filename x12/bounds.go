@@ -15,7 +15,10 @@ const boundsChunk = 64 << 10
 // bounds finds where the interchange at ic.Offset ends, reading on from offset
 // body behind its ISA, and hashes it. It looks from terminator to terminator and
 // at the start of each segment only: "IEA" or "ISA" in the data is data.
-func bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
+func (r Reader) bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
+	if t := ic.Delimiters.Terminator; r.LineWraps && t != '\r' && t != '\n' {
+		return wrappedBounds(p, ic, body)
+	}
 	f := finder{p: p, d: ic.Delimiters, hash: sha256.New(), hashed: ic.Offset}
 	if err := f.digest(body); err != nil {
 		return err

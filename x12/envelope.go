@@ -68,7 +68,7 @@ func (s *scan) isa(seg *edi.Segment) {
 		s.report(-1, edi.SeverityError, "isa-malformed", "022", seg.Location(0, 0), "ISA could not be read again")
 		return
 	}
-	h, _, _ := s.reader.readISA(head) // Split has refused a wrong one
+	h, _, _, _ := s.reader.anyISA(head) // Split has refused a wrong one
 	at := func(e int) edi.Location {
 		return edi.Location{Offset: ic.Offset + int64(h.at[e]), Segment: 1, Tag: "ISA", Element: e}
 	}

@@ -59,7 +59,7 @@ func (r Reader) readISA(b []byte) (h isa, d edi.Delimiters, fault *edi.Error) {
 	d.Terminator = rest[0]
 	h.length = len(b) - len(rest) + 1
 	switch t := d.Terminator; {
-	case alphanumeric(d.Component) || d.Component == ' ' || d.Component == d.Element || d.Component >= 0x80 || d.Component == 0:
+	case alphanumeric(d.Component) || edi.Blank(d.Component) || d.Component == d.Element || d.Component >= 0x80:
 		return h, d, refuse("027", 16, "%q cannot be the component separator (ISA16); it may be missing", d.Component)
 	case alphanumeric(t) || t == 0 || t == ' ' || t == '\t':
 		return h, d, refuse("004", 0, "%q cannot be the segment terminator; ISA16 or the terminator is missing", t)

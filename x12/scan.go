@@ -35,7 +35,7 @@ func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *e
 	if err := s.lead(); err != nil {
 		return err
 	}
-	if err := s.run(p); err != nil {
+	if err := s.run(); err != nil {
 		return err
 	}
 	s.gaps()
@@ -71,12 +71,16 @@ type scan struct {
 	types   map[string]*edi.MessageType // by ST01, ST03 and GS08
 	said    map[string]bool
 	stopped bool
+	wrapped []byte // the interchange as sent, where line ends are taken out
 }
 
 const scanBlock = 32 << 10
 
-func (s *scan) run(p *edi.Payload) error {
-	w := edi.NewWindow(p, s.ic.Offset, s.ic.Offset+s.ic.Length, s.reader.chunk)
+func (s *scan) run() error {
+	w, err := s.window()
+	if err != nil || s.stopped {
+		return err
+	}
 	if err := w.Slide(0); err != nil {
 		return err
 	}
@@ -237,7 +241,7 @@ func validTag(tag []byte) bool {
 // has to be cut anew. A length that no terminator follows is not believed.
 func (s *scan) binary(seg *edi.Segment) (again bool, err error) {
 	at := seg.Offset()
-	if at == s.opaque && at > 0 {
+	if at == s.opaque && at > 0 || s.wrapped != nil { // what a wrapped text carries has lost its length
 		return false, nil
 	}
 	head, err := s.p.Slice(at, min(binaryHead, s.p.Size()-at))

@@ -363,3 +363,63 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations for 10 segments, %v for 20,000", few, many)
 	}
 }
+
+// Lines that were cut wherever their end fell, through ISA, tags and values.
+func TestLineWraps(t *testing.T) {
+	r := Reader{Tolerance: edi.Tolerance{LineWraps: true}}
+	text := interchange(group("1", invoice("0001"), set("810", "0002", "BIG*20261127*INV-2", "NTE**A TEXT WITH BLANKS  IN IT", "TDS*5")), group("2", invoice("0001")))
+	want := read(t, Reader{}, text)
+	for _, width := range []int{7, 40, 80, 104, 105, 106, 107} {
+		wrapped := wrap(text, width)
+		ic := read(t, r, wrapped+"\r\n")
+		if ic.Offset != 0 || ic.Length != int64(len(wrapped)) || !ic.Complete || ic.ContentSHA256 != want.ContentSHA256 || ic.ControlReference != want.ControlReference {
+			t.Fatalf("at %d: %d bytes of %d, %v", width, ic.Length, len(wrapped), findings(ic))
+		}
+		if d := cmp.Diff([]string{"I note lines-wrapped @ 0"}, findings(ic)); d != "" {
+			t.Errorf("at %d (-want +got):\n%s", width, d)
+		}
+		p := edi.Bytes([]byte(wrapped))
+		var bodies []string
+		if err := r.Scan(p, ic, func(i int, b *edi.Body) error {
+			bodies = append(bodies, values(b))
+			if m := ic.Messages[i]; !strings.HasPrefix(unwrapped(wrapped[m.Offset:][:m.Length]), "ST*810*") || !strings.HasSuffix(wrapped[m.Offset:][:m.Length], "~") {
+				t.Errorf("at %d: set %d is %q", width, i, wrapped[m.Offset:][:m.Length])
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		again := r.Again(p, ic)
+		for i := range bodies {
+			b, err := again(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(bodies[i], values(b)); d != "" {
+				t.Errorf("at %d: set %d, read again (-want +got):\n%s", width, i, d)
+			}
+		}
+	}
+	t.Run("a text that is not wrapped is read as ever", func(t *testing.T) {
+		for _, text := range []string{text, strings.ReplaceAll(text, "~", "~\r\n"), strings.ReplaceAll(text, "~", "\n")} {
+			ic := read(t, r, text)
+			if d := cmp.Diff([]string(nil), findings(ic)); d != "" || ic.ContentSHA256 != want.ContentSHA256 {
+				t.Errorf("%s", d)
+			}
+		}
+	})
+	t.Run("lines of several lengths are refused", func(t *testing.T) {
+		broken := edited(t, text, "A TEXT WITH", "A TEXT\nWITH", "INV-2", "INV\n-2", "TDS*5", "TD\nS*5")
+		if d := cmp.Diff([]string{"I error 022 lines-wrapped-unevenly @ 0"}, findings(read(t, r, broken))); d != "" {
+			t.Errorf("(-want +got):\n%s", d)
+		}
+	})
+	t.Run("several interchanges are told apart", func(t *testing.T) {
+		list, faults := splitAll(t, r, wrap(good(), 80)+"\n"+wrap(cutIEA(good()), 80)+"\n"+wrap(good(), 80))
+		if len(list) != 3 || faults[0] != nil || faults[1] != nil || faults[2] != nil {
+			t.Errorf("%d interchanges, %v", len(list), faults)
+		}
+	})
+}
+
+func unwrapped(text string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(text) }

@@ -139,8 +139,12 @@ func (s *scan) se(seg *edi.Segment) error {
 // close measures the transaction set that was begun last.
 func (s *scan) close(segments []edi.Segment) {
 	m := &s.ic.Messages[s.message()]
-	raw := (&edi.Body{Segments: segments}).Raw()
-	m.Length, m.SHA256, m.Segments = int64(len(raw)), sha256.Sum256(raw), int32(len(segments))
+	m.Length, m.Segments = segments[len(segments)-1].End()-m.Offset, int32(len(segments))
+	if s.wrapped != nil { // the digest is of the bytes that were sent
+		m.SHA256 = sha256.Sum256(s.wrapped[m.Offset-s.ic.Offset:][:m.Length])
+		return
+	}
+	m.SHA256 = sha256.Sum256((&edi.Body{Segments: segments}).Raw())
 }
 
 // endMessage ends a transaction set in which another header or trailer turned up.

@@ -34,7 +34,7 @@ func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
 	if fault != nil && ic.Delimiters.Terminator == 0 { // it cannot be cut into segments
 		return ic, skipText(p, ic, fault)
 	}
-	if err := bounds(p, ic, body); err != nil {
+	if err := r.bounds(p, ic, body); err != nil {
 		return nil, err
 	}
 	if fault != nil {
@@ -78,13 +78,13 @@ func (r Reader) envelope(ic *edi.Interchange, head []byte) (behind int64, fault 
 	default:
 		return ic.Offset, refuse(codeText, "", "text that is no interchange")
 	}
-	h, d, fault := r.readISA(head[:min(len(head), MaxHeader)])
+	h, d, length, fault := r.anyISA(head[:min(len(head), MaxHeader)])
 	if fault != nil {
 		fault.Offset += ic.Offset
 		return ic.Offset, fault
 	}
 	ic.Delimiters = d
-	return ic.Offset + int64(h.length), h.fill(ic)
+	return ic.Offset + int64(length), h.fill(ic)
 }
 
 // skipText sets ic to the text up to the next header that starts a line or
@@ -128,7 +128,7 @@ func endsSegment(b byte) bool { return !alphanumeric(b) && b != ' ' && b != '-' 
 // starts reports whether b begins with the header of an interchange: an ISA with
 // its separators in place, or EDIFACT's.
 func starts(b []byte) bool {
-	if len(b) < 18 {
+	if len(b) < isaHead {
 		return false
 	}
 	switch string(b[:3]) {
