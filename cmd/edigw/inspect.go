@@ -182,10 +182,11 @@ func versionOf(t *edi.MessageType) string {
 }
 
 // documentNumber is BGM 1004: alone in its element in D.96A, the first
-// component of C106 in D.01B.
+// component of C106 in D.01B. In X12 it is BIG02 and BSN02.
 func documentNumber(b *edi.Body) string {
 	for _, s := range b.Segments[:min(b.Len(), 8)] {
-		if s.Tag() == "BGM" {
+		switch s.Tag() {
+		case "BGM", "BIG", "BSN":
 			return s.Get(2, 1)
 		}
 	}
