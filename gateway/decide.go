@@ -286,8 +286,8 @@ func (r *result) referenceTaken() []int {
 			continue
 		}
 		p.taken = append(p.taken, i)
-		p.remember(i, append(p.errs[i], &edi.Error{Code: referenceTaken, Standard: "26", Severity: edi.SeverityError,
-			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1},
+		p.remember(i, append(p.errs[i], &edi.Error{Code: referenceTaken, Standard: byX12(p.ic, "26", "23"), Severity: edi.SeverityError,
+			Location: edi.Location{Offset: p.ic.Messages[i].Offset, Segment: 1, Tag: byX12(p.ic, "", "ST")},
 			Text:     fmt.Sprintf("The message reference belongs to message %d of the interchange, which was processed before.", first+1)}))
 	}
 	return p.taken

@@ -103,7 +103,7 @@ func (g *Gateway) judge(in *intake, p *part) error {
 	}
 	p.ic.Errors = append(p.ic.Errors, p.notes...)
 	if !g.IsOurs(p.owner.Organisation, p.ic.Recipient) {
-		p.ic.Errors = append(p.ic.Errors, &edi.Error{Code: "recipient-unknown", Standard: "7", Severity: edi.SeverityError,
+		p.ic.Errors = append(p.ic.Errors, &edi.Error{Code: "recipient-unknown", Standard: byX12(p.ic, "7", "009"), Severity: edi.SeverityError,
 			Text:     fmt.Sprintf("Recipient %s is none of our addresses.", address(p.ic.Recipient)),
 			Location: edi.Location{Offset: p.ic.Offset, Segment: 1, Tag: headerTag(p.ic), Element: recipientElement(p.ic)}})
 	}
@@ -124,6 +124,14 @@ func (g *Gateway) judge(in *intake, p *part) error {
 	p.arrival.Content, p.arrival.ContentVersion = p.ic.ContentSHA256, edi.ContentVersion
 	p.prepared = true
 	return nil
+}
+
+// byX12 is a code of 0085, or the one of X12 that says the same there.
+func byX12(ic *edi.Interchange, edifact, x12 string) string {
+	if ic.Syntax == "x12" {
+		return x12
+	}
+	return edifact
 }
 
 func headerTag(ic *edi.Interchange) string {
@@ -197,9 +205,12 @@ func (g *Gateway) judgeMessage(p *part, i int, b *edi.Body) (judgement, *documen
 }
 
 func unsupported(p *part, m *edi.Message, b *edi.Body) *edi.Error {
-	return &edi.Error{Code: unsupportedType, Standard: "14", Severity: edi.SeverityError,
-		Text:     fmt.Sprintf("%s is not accepted from %s; accepted are %v.", m.Type.Type, p.owner.ID, p.owner.Types),
-		Location: b.Segments[0].Location(2, 1)}
+	at := b.Segments[0].Location(2, 1)
+	if p.ic.Syntax == "x12" {
+		at = b.Segments[0].Location(1, 1)
+	}
+	return &edi.Error{Code: unsupportedType, Standard: byX12(p.ic, "14", "1"), Severity: edi.SeverityError,
+		Text: fmt.Sprintf("%s is not accepted from %s; accepted are %v.", m.Type.Type, p.owner.ID, p.owner.Types), Location: at}
 }
 
 const unsupportedType = "unsupported-message-type"
