@@ -34,7 +34,7 @@ func comparePayloads(a, b *edi.Payload) ([]comparedPair, error) {
 		if i < len(bs) {
 			y = bs[i]
 		}
-		pairs = append(pairs, comparedPair{keyOfSide(x), keyOfSide(y), compare.Diff(x, y, names)})
+		pairs = append(pairs, comparedPair{keyOfSide(x), keyOfSide(y), compare.Diff(x, y, namesOf(syntaxOf(x, y)))})
 	}
 	return pairs, nil
 }
@@ -86,8 +86,10 @@ func compareTexts(original, later []byte) *compare.Result {
 		return sides[0]
 	}
 	if original == nil {
-		return compare.Diff(nil, side(later, nil), names)
+		b := side(later, nil)
+		return compare.Diff(nil, b, namesOf(syntaxOf(b)))
 	}
 	a := side(original, nil)
-	return compare.Diff(a, side(later, []*compare.Interchange{a}), names)
+	b := side(later, []*compare.Interchange{a})
+	return compare.Diff(a, b, namesOf(syntaxOf(a, b)))
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/edigw/edigw/compare"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
@@ -50,6 +49,3 @@ func formats(tables *structure.Tables) []gateway.Format {
 		},
 	}
 }
-
-// names put segments, elements and codes into words.
-var names = compare.Names{Segment: edifact.SegmentName, Element: edifact.ElementName, Code: edifact.CodeText}

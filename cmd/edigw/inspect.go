@@ -9,14 +9,17 @@ import (
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/structure"
 )
 
 // maxFindings bounds the findings that are listed; the others are counted.
 const maxFindings = 1000
 
 type inspectCommand struct {
-	File   string `arg:"" help:"File to read, or - for standard input."`
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	File     string `arg:"" help:"File to read, or - for standard input."`
+	Segments bool   `xor:"detail" help:"List every segment of every message."`
+	Tree     bool   `xor:"detail" help:"Show every segment below the one that opens its group, with every value and what it is."`
+	Output   string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
 
 // inspection is where what was read goes, as it is read: an interchange of a
@@ -25,7 +28,13 @@ type inspection interface {
 	interchange(ic *edi.Interchange, key string) error
 	message(m inspectedMessage) error
 	end(ic *edi.Interchange) error
-	findings(list []gateway.Finding, errors, omitted int) error
+	findings(list []finding, errors, omitted int) error
+}
+
+// finding is what is wrong, with the text it is about where that can be shown.
+type finding struct {
+	gateway.Finding
+	Excerpt *excerpt `json:"excerpt,omitempty"`
 }
 
 // inspectedMessage is a message in the answer of inspect.
@@ -35,6 +44,9 @@ type inspectedMessage struct {
 	Reference      string `json:"reference"`
 	DocumentNumber string `json:"document_number"`
 	Segments       int    `json:"segments"`
+
+	Content []*inspectedSegment `json:"content,omitempty"` // with --segments and --tree
+	Tree    bool                `json:"-"`
 }
 
 // Run reads the file once, to its end whatever is wrong with it.
@@ -57,6 +69,10 @@ func (c *inspectCommand) Run(a *app) (err error) {
 		return err
 	}
 	in := newInspector(p, gateway.Reading{}, to)
+	in.excerpts = true
+	if c.Segments || c.Tree {
+		in.detail, in.tree = tables, c.Tree
+	}
 	if err := in.read(formats(tables)); err != nil {
 		return fmt.Errorf("inspect %s: %w", c.File, err)
 	}
@@ -76,7 +92,10 @@ type inspector struct {
 	to       inspection
 	handlers map[string]documents.Handler
 	count    int
-	found    []gateway.Finding
+	found    []finding
+	excerpts bool              // show the text that findings are about
+	detail   *structure.Tables // tell the segments of messages, placed by these tables; nil: do not
+	tree     bool              // and as a tree
 	errors   int
 	omitted  int
 	told     int // messages of the interchange at hand that were told
@@ -96,12 +115,14 @@ func (in *inspector) read(formats []gateway.Format) error {
 		return err
 	}
 	if in.count == 0 && len(in.found) == 0 {
-		in.find(&edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "there is no interchange in it"})
+		return in.find(nil, &edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "there is no interchange in it"})
 	}
 	return nil
 }
 
-func (in *inspector) find(list ...*edi.Error) {
+// find keeps findings. ic tells how the text they are about is written; nil shows
+// none of it.
+func (in *inspector) find(ic *edi.Interchange, list ...*edi.Error) error {
 	for _, e := range list {
 		if e.Severity >= edi.SeverityError {
 			in.errors++
@@ -110,14 +131,21 @@ func (in *inspector) find(list ...*edi.Error) {
 			in.omitted++
 			continue
 		}
-		in.found = append(in.found, gateway.FindingOf(e))
+		f := finding{Finding: gateway.FindingOf(e)}
+		if ic != nil && in.excerpts && f.Location != nil && ic.Delimiters.Terminator != 0 {
+			var err error
+			if f.Excerpt, err = excerptAt(in.p, ic, *f.Location); err != nil {
+				return err
+			}
+		}
+		in.found = append(in.found, f)
 	}
+	return nil
 }
 
 func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error {
 	if fault != nil {
-		in.find(fault)
-		return nil
+		return in.find(ic, fault)
 	}
 	in.count++
 	in.told = 0
@@ -129,11 +157,18 @@ func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *
 		return err
 	}
 	for in.told < len(ic.Messages) { // those without their trailer
-		if err := in.tell(ic, in.told, "", 0); err != nil {
+		if err := in.tell(ic, in.told, nil); err != nil {
 			return err
 		}
 	}
-	in.find(ic.Errors...)
+	if err := in.find(ic, ic.Errors...); err != nil {
+		return err
+	}
+	for i := range ic.Groups {
+		if err := in.find(ic, ic.Groups[i].Errors...); err != nil {
+			return err
+		}
+	}
 	if ic.DroppedErrors > 0 {
 		in.omitted += ic.DroppedErrors
 	}
@@ -143,25 +178,36 @@ func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *
 // message tells one message, and what its mapping finds.
 func (in *inspector) message(ic *edi.Interchange, i int, b *edi.Body) error {
 	for in.told < i {
-		if err := in.tell(ic, in.told, "", 0); err != nil {
+		if err := in.tell(ic, in.told, nil); err != nil {
 			return err
 		}
 	}
 	errs := ic.MessageErrors[i]
 	if h, ok := in.handlers[ic.Messages[i].Type.Type]; ok && edi.Worst(errs) < edi.SeverityError {
 		_, mapped := h.Map(ic, i, b)
-		in.find(mapped...)
+		if err := in.find(ic, mapped...); err != nil {
+			return err
+		}
 	}
-	return in.tell(ic, i, documentNumber(b), b.Len())
+	return in.tell(ic, i, b)
 }
 
-func (in *inspector) tell(ic *edi.Interchange, i int, number string, segments int) error {
+// tell tells message i; b is its text, nil where it has no trailer.
+func (in *inspector) tell(ic *edi.Interchange, i int, b *edi.Body) error {
 	in.told = i + 1
-	in.find(ic.MessageErrors[i]...)
+	if err := in.find(ic, ic.MessageErrors[i]...); err != nil {
+		return err
+	}
 	m := &ic.Messages[i]
-	told := inspectedMessage{Reference: m.Reference, DocumentNumber: number, Segments: segments}
-	if segments == 0 {
-		told.Segments = int(m.Segments)
+	told := inspectedMessage{Reference: m.Reference, Segments: int(m.Segments), Tree: in.tree}
+	if b != nil {
+		told.DocumentNumber, told.Segments = documentNumber(b), b.Len()
+		if in.detail != nil {
+			told.Content = segmentsOf(ic.Syntax, b, in.detail.Outline(ic, i, b, ""))
+		}
+		if in.tree {
+			told.Content = treeOf(told.Content)
+		}
 	}
 	if t := m.Type; t != nil {
 		told.Type, told.Version = t.Type, versionOf(t)

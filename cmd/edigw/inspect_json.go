@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/gateway"
 )
 
 // inspectJSON writes the answer of inspect as one JSON object, part by part.
@@ -86,7 +85,7 @@ func (j *inspectJSON) end(ic *edi.Interchange) error {
 	return err
 }
 
-func (j *inspectJSON) findings(list []gateway.Finding, _, omitted int) error {
+func (j *inspectJSON) findings(list []finding, _, omitted int) error {
 	if err := j.begin(); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/edigw/edigw/edi"
-	"github.com/edigw/edigw/gateway"
 )
 
 // maxTold is how many messages of an interchange the table lists.
@@ -38,7 +37,7 @@ func (t *inspectTable) interchange(ic *edi.Interchange, key string) error {
 }
 
 func (t *inspectTable) message(m inspectedMessage) error {
-	if t.told == maxTold {
+	if t.told >= maxTold && m.Content == nil {
 		t.untold++
 		t.untoldS += m.Segments
 		return nil
@@ -46,7 +45,13 @@ func (t *inspectTable) message(m inspectedMessage) error {
 	t.told++
 	_, err := fmt.Fprintf(t.w, "  %-8s %-16s ref %-14s %-20s %d segments\n",
 		printable(m.Type), printable(m.Version), printable(m.Reference), printable(m.DocumentNumber), m.Segments)
-	return err
+	switch {
+	case err != nil || m.Content == nil:
+		return err
+	case m.Tree:
+		return writeTree(t.w, m.Content, 1)
+	}
+	return writeSegments(t.w, m.Content)
 }
 
 func (t *inspectTable) end(ic *edi.Interchange) error {
@@ -60,7 +65,7 @@ func (t *inspectTable) end(ic *edi.Interchange) error {
 	return err
 }
 
-func (t *inspectTable) findings(list []gateway.Finding, errors, omitted int) error {
+func (t *inspectTable) findings(list []finding, errors, omitted int) error {
 	if err := t.list(list, omitted); err != nil {
 		return err
 	}
@@ -69,7 +74,7 @@ func (t *inspectTable) findings(list []gateway.Finding, errors, omitted int) err
 }
 
 // list writes a line for each finding.
-func (t *inspectTable) list(list []gateway.Finding, omitted int) error {
+func (t *inspectTable) list(list []finding, omitted int) error {
 	for _, f := range list {
 		mark := map[string]string{"error": "✗", "warning": "⚠"}[f.Severity]
 		where := ""
@@ -77,6 +82,9 @@ func (t *inspectTable) list(list []gateway.Finding, omitted int) error {
 			where = placeText(*l) + ": "
 		}
 		if _, err := fmt.Fprintf(t.w, "%s %-7s %s%s (%s)\n", cmp.Or(mark, "·"), f.Severity, where, printable(f.Message), f.Code); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(t.w, f.Excerpt.lines()); err != nil {
 			return err
 		}
 	}

@@ -59,6 +59,11 @@ func TestInspect(t *testing.T) {
 		{"from standard input", read(t, "testdata/invoice.edi"), []string{"-", "-o", "json"}, 0, "inspect.json"},
 		{"a wrong count", "", []string{"testdata/wrong-count.edi"}, 3, "inspect-wrong.txt"},
 		{"a wrong count as JSON", "", []string{"testdata/wrong-count.edi", "-o", "json"}, 3, "inspect-wrong.json"},
+		{"every segment", "", []string{"testdata/invoice.edi", "--segments"}, 0, "inspect-segments.txt"},
+		{"every segment as JSON", "", []string{"testdata/invoice.edi", "--segments", "-o", "json"}, 0, "inspect-segments.json"},
+		{"packages in packages", "", []string{"testdata/despatch.x12", "--tree"}, 0, "inspect-tree.txt"},
+		{"packages in packages as JSON", "", []string{"testdata/despatch.x12", "--tree", "-o", "json"}, 0, "inspect-tree.json"},
+		{"the place of an error in X12", "", []string{"testdata/despatch-faulty.x12"}, 3, "inspect-faulty-x12.txt"},
 		{"nothing", "", []string{"-", "-o", "json"}, 3, "inspect-empty.json"},
 		{"something else", "Dear Sir or Madam", []string{"-", "-o", "json"}, 3, "inspect-text.json"},
 	} {
@@ -96,7 +101,7 @@ func TestInspectTellsEveryInterchangeAndMessage(t *testing.T) {
 	if len(answer.Interchanges) != 2 || len(answer.Interchanges[0].Messages) != 1 || len(answer.Interchanges[1].Messages) != 2 || len(answer.Findings) != 0 {
 		t.Fatalf("%s", got.out)
 	}
-	want := inspectedMessage{"INVOIC", "D.96A.EAN008", "2", "RG-9", 17}
+	want := inspectedMessage{Type: "INVOIC", Version: "D.96A.EAN008", Reference: "2", DocumentNumber: "RG-9", Segments: 17}
 	if diff := cmp.Diff(want, answer.Interchanges[1].Messages[1]); diff != "" {
 		t.Error(diff)
 	}
@@ -112,6 +117,7 @@ func TestDiff(t *testing.T) {
 		{"an amount", []string{"testdata/invoice.edi", "testdata/changed.edi"}, 3, "diff.txt"},
 		{"an amount in two columns", []string{"-y", "testdata/invoice.edi", "testdata/changed.edi"}, 3, "diff-columns.txt"},
 		{"an amount as JSON", []string{"-o", "json", "testdata/invoice.edi", "testdata/changed.edi"}, 3, "diff.json"},
+		{"a quantity and a package of X12", []string{"testdata/despatch.x12", "testdata/despatch-changed.x12"}, 3, "diff-x12.txt"},
 		{"nothing", []string{"testdata/invoice.edi", "testdata/invoice.edi"}, 0, "diff-same.txt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

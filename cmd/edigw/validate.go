@@ -18,12 +18,12 @@ type validateCommand struct {
 
 // validatedFile is what is said of one file.
 type validatedFile struct {
-	File     string            `json:"file"`
-	Refused  bool              `json:"refused"` // a finding is an error
-	Messages int               `json:"messages"`
-	Errors   int               `json:"errors"`
-	Findings []gateway.Finding `json:"findings"`
-	Omitted  int               `json:"findings_omitted,omitempty"`
+	File     string    `json:"file"`
+	Refused  bool      `json:"refused"` // a finding is an error
+	Messages int       `json:"messages"`
+	Errors   int       `json:"errors"`
+	Findings []finding `json:"findings"`
+	Omitted  int       `json:"findings_omitted,omitempty"`
 }
 
 // Run reads every file to its end, whatever is wrong with those before it.
@@ -86,7 +86,7 @@ func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o 
 			err = e
 		}
 	}()
-	f := &validatedFile{File: name, Findings: []gateway.Finding{}}
+	f := &validatedFile{File: name, Findings: []finding{}}
 	in := newInspector(p, o, (*validation)(f))
 	if err := in.read(formats); err != nil {
 		return nil, err
@@ -125,4 +125,4 @@ type validation validatedFile
 func (v *validation) interchange(*edi.Interchange, string) error { return nil }
 func (v *validation) message(inspectedMessage) error             { v.Messages++; return nil }
 func (v *validation) end(*edi.Interchange) error                 { return nil }
-func (v *validation) findings([]gateway.Finding, int, int) error { return nil }
+func (v *validation) findings([]finding, int, int) error         { return nil }
