@@ -123,9 +123,6 @@ func (x *deciding) take(r *result) error {
 			if g := p.ic.Messages[i].Group; g >= 0 {
 				errs = append(errs, onlyErrors(p.ic.Groups[g].Errors)...)
 			}
-			if g := p.ic.Messages[i].Group; g >= 0 {
-				errs = append(errs, onlyErrors(p.ic.Groups[g].Errors)...)
-			}
 			why = append(why, fmt.Sprintf("message %d is refused: %s", i+1, faults(append(errs, onlyErrors(p.ic.Errors)...))))
 		}
 		v.Messages = append(v.Messages, m)
