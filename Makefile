@@ -74,6 +74,9 @@ torture: setup ## SEEDS runs in which everything fails at once, then every invar
 torture-planted: setup ## Plant each bug of torture/planted in turn: the checker has to find it
 	go run ./torture -planted all $(ARGS)
 
+interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
+	go run ./bench/interop $(ARGS)
+
 ##@ Measure
 
 bench: setup ## Lexer, receive rates as ratios to the database's own limit, a partner's storm (ARGS='-seconds 1 -rounds 1')
@@ -91,4 +94,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted bench bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted interop-edi bench bench-keys big help

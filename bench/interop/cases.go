@@ -1,0 +1,46 @@
+package main
+
+import "strings"
+
+// situation is a text, and what the standard makes of it.
+type situation struct {
+	name, syntax, text string
+	sound              bool
+	clause             string // that says so
+}
+
+const (
+	unb    = "UNB+UNOC:3+9520001000010:14+9520002000019:14+261128:0914+I1'"
+	invoic = "UNH+1+INVOIC:D:96A:UN'BGM+380+R1+9'DTM+137:20261128:102'UNS+S'MOA+77:1'UNT+6+1'"
+	unz    = "UNZ+1+I1'"
+	isa    = "ISA*00*          *00*          *ZZ*NORTHWIND      *ZZ*HARBOUR        *261128*0914*U*00401*000000071*0*P*>~"
+	gs     = "GS*IN*NORTHWIND*HARBOUR*20261128*0914*71*X*004010~"
+	set    = "ST*810*0001~BIG*20261128*R1~TDS*100~SE*4*0001~"
+	iea    = "GE*1*71~IEA*1*000000071~"
+)
+
+func with(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+
+var situations = []situation{
+	{"a sound invoice", "edifact", unb + invoic + unz, true, "ISO 9735-1 §7"},
+	{"default service characters in UNA", "edifact", "UNA:+.? '" + unb + invoic + unz, true, "ISO 9735-1 §8.1"},
+	{"service characters of its own", "edifact", "UNA|^,! ~" + with(unb+invoic+unz, ":", "|", "+", "^", "'", "~"), true, "ISO 9735-1 §8.1"},
+	{"line feeds behind segments", "edifact", with(unb+invoic+unz, "'", "'\n"), true, "in use everywhere"},
+	{"a released terminator", "edifact", with(unb+invoic+unz, "R1+9", "R?'1+9"), true, "ISO 9735-1 §9"},
+	{"a release character released before a terminator", "edifact", with(unb+invoic+unz, "380+R1+9'", "380+R1??'"), true, "ISO 9735-1 §9"},
+	{"functional groups", "edifact", unb + "UNG+INVOIC+A+B+261128:0914+G1+UN+D:96A'" + invoic + "UNE+1+G1'" + unz, true, "ISO 9735-1 §7"},
+	{"two interchanges", "edifact", unb + invoic + unz + with(unb+invoic+unz, "I1", "I2"), true, "ISO 9735-1 §7"},
+	{"UNT tells a wrong count", "edifact", with(unb+invoic+unz, "UNT+6", "UNT+7"), false, "0074, 0085 29"},
+	{"UNT names another message", "edifact", with(unb+invoic+unz, "UNT+6+1", "UNT+6+2"), false, "0062, 0085 28"},
+	{"UNZ names another interchange", "edifact", unb + invoic + "UNZ+1+I2'", false, "0020, 0085 28"},
+	{"no UNZ", "edifact", unb + invoic, false, "UNZ is mandatory, 0085 13"},
+	{"a sound invoice", "x12", isa + gs + set + iea, true, "X12.5"},
+	{"line feeds behind segments", "x12", with(isa+gs+set+iea, "~", "~\n"), true, "in use everywhere"},
+	{"a line feed as terminator", "x12", with(isa+gs+set+iea, "~", "\n"), true, "X12.5: any byte that no data holds"},
+	{"two groups", "x12", isa + gs + set + "GE*1*71~" + with(gs, "*71*", "*72*") + set + "GE*1*72~IEA*2*000000071~", true, "X12.5"},
+	{"SE tells a wrong count", "x12", with(isa+gs+set+iea, "SE*4", "SE*5"), false, "SE01, 718 4"},
+	{"SE names another set", "x12", with(isa+gs+set+iea, "SE*4*0001", "SE*4*0002"), false, "SE02, 718 3"},
+	{"GE tells a wrong count", "x12", with(isa+gs+set+iea, "GE*1", "GE*2"), false, "GE01, 716 5"},
+	{"IEA names another interchange", "x12", isa + gs + set + "GE*1*71~IEA*1*000000072~", false, "IEA02, I18 001"},
+	{"no IEA", "x12", isa + gs + set + "GE*1*71~", false, "IEA is mandatory, I18 023"},
+}

@@ -1,0 +1,34 @@
+import com.berryworks.edireader.*;
+import java.io.*;
+import org.xml.sax.*;
+import org.xml.sax.helpers.DefaultHandler;
+
+/** Reads each file with EDIReader, all interchanges of it: its name, "read" and the number of segments without the
+ *  service segments that it does not tell, or "refused" and why. */
+public class EdiReader {
+    public static void main(String[] files) throws IOException {
+        for (String file : files) {
+            String answer;
+            long[] segments = {0};
+            try (Reader in = new InputStreamReader(new FileInputStream(file), "ISO-8859-1")) {
+                DefaultHandler count = new DefaultHandler() {
+                    @Override public void startElement(String uri, String local, String name, Attributes a) {
+                        if ("segment".equals(local)) segments[0]++;
+                    }
+                };
+                char[] left = null;
+                InputSource source = new InputSource(in);
+                EDIReader r;
+                while ((r = EDIReaderFactory.createEDIReader(source, left)) != null) {
+                    r.setContentHandler(count);
+                    r.parse(source);
+                    left = r.getTokenizer().getBuffered();
+                }
+                answer = "read\t" + segments[0];
+            } catch (Exception e) {
+                answer = "refused\t" + e;
+            }
+            System.out.println(file + "\t" + answer.replaceAll("\\s*[\\r\\n]+\\s*", " "));
+        }
+    }
+}
