@@ -83,6 +83,9 @@ bench: setup ## Lexer, receive rates as ratios to the database's own limit, a pa
 	go test -run '^$$' -bench '^BenchmarkRatios$$' ./edi ./edifact
 	go run ./bench/receive $(ARGS)
 
+bench-syntax: ## Lexing, reading, validating and mapping in MB/s of one core, beside bounds and other parsers
+	go run ./bench/syntax -peers bin/peers $(ARGS)
+
 bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty inbox (ARGS='-keys 1000000'): minutes, and 15 GB of disk
 	go run ./bench/receive -what keys $(ARGS)
 
@@ -94,4 +97,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted interop-edi bench bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted interop-edi bench bench-syntax bench-keys big help

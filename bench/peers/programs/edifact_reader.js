@@ -7,7 +7,10 @@ for (const name of process.argv.slice(2)) {
     let segments = 0;
     parser.onopensegment = (tag) => { if (tag !== "UNA") segments++; };
     parser.onclosesegment = parser.onelement = parser.oncomponent = () => {};
-    parser.write(fs.readFileSync(name, "latin1"));
+    const text = fs.readFileSync(name, "latin1");
+    // It reads capitals alone unless told; told, it no longer finds every UNA.
+    if (!text.startsWith("UNA")) parser.encoding("UNOY");
+    parser.write(text);
     parser.end();
     console.log([name, "read", segments].join("\t"));
   } catch (e) {
