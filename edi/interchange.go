@@ -58,7 +58,8 @@ type Group struct {
 }
 
 // MessageType is what UNH S009 or ST01/GS08 says. Interchanges of a million
-// messages share a handful.
+// messages share a handful. Of a package, Version and Release are the first S020:
+// 0813 and 0802.
 type MessageType struct {
 	Type            string // INVOIC, 810
 	Version         string // D, or empty

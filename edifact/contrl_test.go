@@ -103,7 +103,7 @@ UNZ+1+77`},
 			change: func(_ *edi.Interchange, a *edi.Acknowledgement) { a.Action, a.Messages = edi.ActionRejected, nil },
 			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
 UNH+1+CONTRL:D:3:UN
-UCI+REF+S:14+R:14+4+13+UNT
+UCI+REF+S:14+R:14+4+13
 UNT+3+1
 UNZ+1+77`},
 		"a user segment that is missing behind UNH": {
@@ -115,7 +115,7 @@ UNZ+1+77`},
 			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
 UNH+1+CONTRL:D:3:UN
 UCI+REF+S:14+R:14+7
-UCM+1+INVOIC:D:96A:UN+4+13
+UCM+1+INVOIC:D:96A:UN+4
 UCS+1+13
 UNT+5+1
 UNZ+1+77`},
@@ -131,7 +131,7 @@ UNZ+1+77`},
 			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
 UNH+1+CONTRL:D:3:UN
 UCI+REF+S:14+R:14+7
-UCM+1+INVOIC:D:96A:UN+4+12
+UCM+1+INVOIC:D:96A:UN+4
 UCS+2
 UCD+13+3
 UCS+3

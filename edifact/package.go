@@ -46,7 +46,7 @@ func (s *scan) uno(seg *edi.Segment) error {
 		s.stop("package-length-invalid", "37", seg.Location(4, 1), "UNO 0810 is %q and 0814 %q: how long the object is cannot be told", clip(seg.RawValue(4, 1, 1)), clip(seg.RawValue(4, 1, 2)))
 		return nil
 	}
-	i := s.begin(seg, edi.Message{Reference: s.keptText(referencePrefix + trim(seg.Get(1, 1))), Type: s.packageType()})
+	i := s.begin(seg, edi.Message{Reference: s.keptText(referencePrefix + trim(seg.Get(1, 1))), Type: s.packageType(seg)})
 	if trim(seg.Get(1, 1)) == "" {
 		s.report(i, edi.SeverityError, "uno-incomplete", "13", seg.Location(1, 1), "UNO has no package reference (0800)")
 	}
@@ -57,10 +57,12 @@ func (s *scan) uno(seg *edi.Segment) error {
 	return nil
 }
 
-// packageType is one value for all packages.
-func (s *scan) packageType() *edi.MessageType {
-	if s.packages == nil {
-		s.packages = &edi.MessageType{Type: edi.Package}
+// packageType gives what UNO says of the package, as one value for packages in a
+// row that say the same.
+func (s *scan) packageType(uno *edi.Segment) *edi.MessageType {
+	t := edi.MessageType{Type: edi.Package, Version: uno.Get(2, 1), Release: uno.Get(2, 2)}
+	if s.packages == nil || *s.packages != t {
+		s.packages = &t
 	}
 	return s.packages
 }

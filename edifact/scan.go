@@ -71,7 +71,7 @@ type scan struct {
 
 	payload  *edi.Payload     // the whole one
 	parcel   *parcel          // of the open package, nil in a message
-	packages *edi.MessageType // of all packages
+	packages *edi.MessageType // of the last package
 	wrapped  []byte           // the interchange as sent, where line ends are taken out
 	breaks   *edi.Breaks      // of those
 }

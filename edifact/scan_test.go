@@ -62,7 +62,7 @@ func TestScanFindings(t *testing.T) {
 			unb3 + ung1 + unh1 + "UNT+2+1'UNE+1+G1'" + ung1 + "UNH+2+INVOIC'UNT+2+2'UNE+1+G1'UNZ+2+REF'", []string{"error 26 group-reference-duplicate #1 6 UNG 5.1"}},
 		"UNE counts and names": {unb3 + ung1 + unh1 + "UNT+2+1'UNE+2+G2'UNZ+1+REF'",
 			[]string{"error 28 une-reference-mismatch #0 5 UNE 2.1", "error 29 une-count-mismatch #0 5 UNE 1.1"}},
-		"an empty group": {unb3 + ung1 + "UNE+0+G1'UNZ+1+REF'", []string{"error 32 group-empty 3 UNE 0.0"}},
+		"an empty group": {unb3 + ung1 + "UNE+0+G1'UNZ+1+REF'", []string{"error 32 group-empty #0 3 UNE 0.0", "error 32 interchange-empty 4 UNZ 0.0"}},
 		"UNE missing":    {unb3 + ung1 + unh1 + "UNT+2+1'UNZ+1+REF'", []string{"error 13 une-missing 5 UNZ 0.0"}},
 		"UNG missing":    {unb3 + unh1 + "UNT+2+1'UNE+1+G1'UNZ+1+REF'", []string{"error 13 ung-missing 4 UNE 0.0"}},
 		"a group without reference": {unb3 + "UNG+INVOIC+S+R+261129:1015'" + unh1 + "UNT+2+1'UNE+1'UNZ+1+REF'",

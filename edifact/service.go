@@ -149,8 +149,7 @@ func (s *scan) une(seg *edi.Segment) {
 	g, i := &s.ic.Groups[s.group], ofGroup(s.group)
 	s.group = -1
 	if g.Messages == 0 {
-		// No message could be refused with the group, so the interchange is.
-		s.report(-1, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
+		s.report(i, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
 	}
 	s.count(i, seg, 1, g.Messages, "une-count-mismatch", "UNE 0060", "messages", "the group")
 	s.reference(i, seg, 2, g.Reference, "une-reference-mismatch", "UNE 0048", "UNG")
@@ -164,7 +163,8 @@ func (s *scan) unz(seg *edi.Segment) {
 	n, what := len(s.ic.Messages), "messages"
 	if len(s.ic.Groups) > 0 {
 		n, what = len(s.ic.Groups), "groups"
-	} else if n == 0 {
+	}
+	if len(s.ic.Messages) == 0 {
 		s.report(-1, edi.SeverityError, "interchange-empty", "32", at, "the interchange holds no message")
 	}
 	s.count(-1, seg, 1, n, "unz-count-mismatch", "UNZ 0036", what, "the interchange")
