@@ -9,9 +9,9 @@ import (
 )
 
 // ContentDigest computes Interchange.ContentSHA256: a digest of what an
-// interchange says, however it was written down. Rules of ContentVersion 1:
+// interchange says, however it was written down. Rules of ContentVersion 2:
 //
-//   - SHA-256 over the text "edigw content 1 " + syntax + "\n", then every
+//   - SHA-256 over the text "edigw content 2 " + syntax + "\n", then every
 //     segment in order, header and trailer of the interchange included;
 //   - a segment is its values in the order sent, the tag first. Each value is
 //     one byte kind<<6 | length, then length bytes; kind 0 is the tag, 1 the
@@ -20,10 +20,12 @@ import (
 //     big-endian. So neither a delimiter nor a boundary can be forged by a value;
 //   - values are released and in UTF-8. Bytes that are no UTF-8 under a UTF-8
 //     character set stay as they are;
+//   - blanks at the end of a value do not count: ISO 9735-1 §9 and X12.6 have them
+//     suppressed, and some senders fill up with them;
 //   - a value that is empty and followed by the end of its element, repetition
 //     or segment is left out, as often as that applies; other empty ones count;
 //   - what is no segment does not count: UNA, blanks and line breaks between
-//     segments, empty segments. Blanks inside values count;
+//     segments, empty segments. Other blanks inside values count;
 //   - the envelope's times, and how the text was encoded, count as empty: the
 //     caller names those elements (for EDIFACT UNB S001 0001 and 0133, S004;
 //     UNG S004).
@@ -112,8 +114,8 @@ func (c *ContentDigest) flush() {
 
 // fast frames a segment whose bytes are its values: it copies the segment, 32
 // bytes at a time and maybe some too many, and writes the headers over the
-// delimiters. It gives up, with nothing written, where a value is long or a
-// trailing empty one has to go.
+// delimiters. It gives up, with nothing written, where a value is long, or ends
+// with a blank, or a trailing empty one has to go.
 func (c *ContentDigest) fast(s *Segment) bool {
 	t := s.text
 	n, at := int(s.to-s.from), len(c.frame)
@@ -135,18 +137,21 @@ func (c *ContentDigest) fast(s *Segment) bool {
 		binary.LittleEndian.PutUint64(to[24:], w3)
 	}
 	// A value that is too long (62-length is negative), or empty before a lower
-	// kind, sets the high bit of stuck: no branch waits for it.
+	// kind, or whose last byte is a blank (0 - 1 is negative), sets the high bit of
+	// stuck: no branch waits for it. The last byte of an empty one is the delimiter
+	// before it.
+	out[0] = 0
 	head, kind, start, stuck := uint32(0), uint32(0), s.from, uint32(0)
 	for _, m := range t.marks[s.first : s.first+s.marks] {
 		end, next := m>>markShift, m&markKind
 		length := end - start
-		stuck |= (longValue - 1 - length) | (length-1)&(next-kind)
+		stuck |= (longValue - 1 - length) | (length-1)&(next-kind) | (uint32(out[head+length]^' ') - 1)
 		out[head] = uint8(kind<<6 | length)
 		start, kind = end+1, next
 		head = start - s.from
 	}
 	length := s.to - start
-	stuck |= (longValue - 1 - length) | (length-1)&(kindTerminator-kind)
+	stuck |= (longValue - 1 - length) | (length-1)&(kindTerminator-kind) | (uint32(out[head+length]^' ') - 1)
 	if int32(stuck) < 0 {
 		return false
 	}
@@ -175,6 +180,9 @@ func (c *ContentDigest) slow(s *Segment, omit []Omission) {
 	}
 	cur.to = s.to
 	spans = append(spans, omitted(cur, el, comp, omit))
+	for i := range spans {
+		spans[i].to = s.text.filled(spans[i].from, spans[i].to)
+	}
 	next := uint8(kindTerminator)
 	for i := len(spans) - 1; i >= 0; i-- {
 		if spans[i].from == spans[i].to && next < spans[i].kind {
@@ -189,6 +197,20 @@ func (c *ContentDigest) slow(s *Segment, omit []Omission) {
 		}
 	}
 	c.spans = spans
+}
+
+// filled gives the end of a value without the blanks that fill it up, released
+// ones too.
+func (t *text) filled(from, to uint32) uint32 {
+	for to > from && t.raw[to-1] == ' ' {
+		to--
+		releases := uint32(0)
+		for to-releases > from && t.release != 0 && t.raw[to-releases-1] == t.release {
+			releases++
+		}
+		to -= releases & 1
+	}
+	return to
 }
 
 func omitted(v span, el, comp int, omit []Omission) span {

@@ -24,7 +24,7 @@ func contentOf(text string, d Delimiters, decode func([]byte) string, omit ...Om
 
 // framed writes down the frame by the rules of ContentDigest: kind before value.
 func framed(values ...string) [32]byte {
-	b := []byte("edigw content 1 edifact\n")
+	b := []byte("edigw content 2 edifact\n")
 	for _, v := range values {
 		kind := byte(strings.IndexByte("|+*:", v[0]))
 		if n := len(v) - 1; n < 63 {
@@ -55,7 +55,11 @@ func TestContentDigest(t *testing.T) {
 		"releases are resolved":              {"A+a?+b???'c'", framed("|A", "+a+b?'c")},
 		"a length of 62 and of 63":           {"A+" + long + "+" + long + "y'", framed("|A", "+"+long, "+"+long+"y")},
 		"a tag alone, line breaks between":   {"A'\r\n  B'\n''\n", framed("|A", "|B")},
-		"blanks in values count":             {"A+ b '", framed("|A", "+ b ")},
+		"blanks before and in values count":  {"A+ b c'", framed("|A", "+ b c")},
+		"blanks behind them do not":          {"A+b  :c +d   '", framed("|A", "+b", ":c", "+d")},
+		"nor do released ones":               {"A+b? ? '", framed("|A", "+b")},
+		"but a released release does":        {"A+b?? '", framed("|A", "+b?")},
+		"a value of blanks is an empty one":  {"A+b+  :  '", framed("|A", "+b")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if contentOf(c.text, d, nil) != c.want {
@@ -63,6 +67,14 @@ func TestContentDigest(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a blank at the end is seen whatever stands around it", func(t *testing.T) {
+		for _, more := range []string{"", "++", "+x", ":y", "+" + strings.Repeat("z", 40)} {
+			text := "LIN+1+a " + more + "'" + strings.Repeat("QTY+47:1'", 9)
+			if contentOf(text, d, nil) != contentOf(strings.Replace(text, "a ", "a", 1), d, nil) {
+				t.Fatal(more)
+			}
+		}
+	})
 	t.Run("what is omitted counts as empty", func(t *testing.T) {
 		got := contentOf("UNB+UNOC:3+A+B+261129:1015+R'", d, nil, Omission{1, 1}, Omission{4, 0})
 		if got != framed("|UNB", "+", ":3", "+A", "+B", "+", "+R") {

@@ -41,7 +41,7 @@ type Interchange struct {
 
 // ContentVersion names the rules that made ContentSHA256. Digests of different
 // versions are never compared.
-const ContentVersion = 1
+const ContentVersion = 2
 
 // Group is UNG…UNE or GS…GE.
 type Group struct {
