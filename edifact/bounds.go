@@ -85,7 +85,7 @@ func (f *finder) chunk(at int64) (int64, error) {
 			continue
 		}
 		// The usual case needs no more than this: no service segment follows.
-		if i+1 < len(b) && b[i] > ' ' && (b[i] != 'U' || b[i+1] != 'N') && b[i] != 'I' && !f.last {
+		if i+1 < len(b) && b[i] > ' ' && (b[i] != 'U' || b[i+1] != 'N' && b[i+1] != 'I') && b[i] != 'I' && !f.last {
 			continue
 		}
 		if f.last {
@@ -192,9 +192,9 @@ func (f *finder) tag(b []byte, start, at int64) error {
 		return nil
 	}
 	switch string(b[:3]) {
-	case "UNZ":
+	case "UNZ", "UIZ":
 		f.last = true
-	case "UNA", "UNB":
+	case "UNA", "UNB", "UIB":
 		f.end, f.found = start, true
 	case "ISA":
 		// A user segment may have this name; X12's header has its separators

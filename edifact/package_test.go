@@ -82,6 +82,23 @@ func TestPackages(t *testing.T) {
 	})
 }
 
+func TestInteractive(t *testing.T) {
+	uib := "UIB+UNOA:4++++S+R'UIH+SKDREQ:D:01B:UN'MSG+1'UIT'UIZ'"
+	all, faults := readAll(t, Reader{}, edi.Bytes([]byte(uib+"\r\nUNA:+.? '"+uib+message("", 2)+uib)), nil)
+	if len(all) != 1 || all[0].Refused(0) {
+		t.Fatalf("%d interchanges beside interactive ones: %v", len(all), faults)
+	}
+	var got []string
+	for _, f := range faults {
+		got = append(got, fmt.Sprintf("%s %s %s %d", f.Code, f.Standard, f.Tag, f.Offset))
+	}
+	want := []string{"interactive-not-supported 2 UIB 0", fmt.Sprintf("interactive-not-supported 2 UIB %d", len(uib)+2),
+		fmt.Sprintf("interactive-not-supported 2 UIB %d", 2*len(uib)+11+len(message("", 2)))}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatal(d)
+	}
+}
+
 // wrap cuts text into lines of n bytes.
 func wrap(text string, n int) string {
 	var b strings.Builder

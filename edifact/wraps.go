@@ -64,7 +64,7 @@ func wrappedBounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
 				released = true
 			case c == d.Terminator:
 				here := at + int64(i) + 1
-				if last || string(tag[:min(3, len(tag))]) == "UNZ" && len(tag) == 3 {
+				if last || len(tag) == 3 && (string(tag) == "UNZ" || string(tag) == "UIZ") {
 					end, found = here, true
 				}
 				tag, start, last = tag[:0], here, false
@@ -79,11 +79,11 @@ func wrappedBounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
 				continue
 			}
 			switch string(tag[:3]) {
-			case "UNZ":
+			case "UNZ", "UIZ":
 				last = !alphanumeric(c)
 			case "UNA":
 				end, found = start, true
-			case "UNB":
+			case "UNB", "UIB":
 				if !alphanumeric(c) {
 					end, found = start, true
 				}
