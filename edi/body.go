@@ -29,6 +29,17 @@ func NewBody(raw []byte, base int64, number int, d Delimiters, decode func([]byt
 	return &Body{Segments: l.Segments}
 }
 
+// Object is what a package carries: the bytes between its last two segments, a
+// view, not to be kept or changed. A message carries none.
+func (b *Body) Object() []byte {
+	n := len(b.Segments)
+	if n < 2 || !b.Segments[0].Is(Package) {
+		return nil
+	}
+	before, unp := b.Segments[n-2], b.Segments[n-1]
+	return before.text.raw[before.to+1 : unp.from]
+}
+
 // Raw is the text from the first segment through the last one's terminator, a
 // view, not to be kept or changed.
 func (b *Body) Raw() []byte {

@@ -240,7 +240,11 @@ func (l *Lexer) cut() {
 			continue
 		}
 		if from < to && l.blank[raw[from]] || l.gap != gapNone {
-			from = l.skip(from, to)
+			if l.gap == gapNone && raw[from] == '\n' && from+1 < to && !l.blank[raw[from+1]] {
+				from++ // a line a segment, as most write
+			} else {
+				from = l.skip(from, to)
+			}
 		}
 		last := base + i
 		if from == to {

@@ -16,6 +16,9 @@ func seeds(f *testing.F) {
 		unb3 + ung1 + unh1 + "UNT+2+1'UNE+1+G1'UNZ+1+REF'",
 		"UNA|^,\\ ~UNB^UNOC|3^S^R^261129|1015^R~UNH^1^INVOIC~FTX^a\\^b~UNT^3^1~UNZ^1^R~",
 		"UNB\x1DUNOB\x1F2\x1DS\x1DR\x1D261129\x1F1015\x1DR\x1CUNZ\x1D0\x1DR\x1C",
+		unb4 + uno("P", "UNZ+1+REF'\x00?") + unh1 + "UNT+2+1'UNZ+2+REF'",
+		unb4 + "UNO+P+AAA:1*B:2+1:X+3:1'USH+1'a'?UNP+3+P'UNZ+1+REF'",
+		"UIB+UNOA:4'UIZ'" + message("BGM  '", 3),
 		unb3 + "UNO+P+1:D+13:x+5'UNZ+'UNP+5+P'UNZ+1+REF",
 		"\xEF\xBB\xBFspool\n" + unb3 + "BGM'UNT+1+1'" + unb3 + "UNZ+0+REF?",
 	} {
@@ -94,32 +97,50 @@ func rewrite(w **Writer, ic *edi.Interchange, b *edi.Body) {
 		*w = NewWriter(Envelope{SyntaxID: "UNOY", SyntaxVersion: version, Sender: ic.Sender, Recipient: ic.Recipient,
 			Prepared: prepared, Reference: ic.ControlReference})
 	}
+	if b.Segment(0).Is(edi.Package) {
+		uno := b.Segment(0)
+		(*w).Package(uno.Get(1, 1), elements(uno)[1], elements(uno)[2], b.Object())
+		return
+	}
 	for i, s := range b.Segments {
-		var elements []Element
-		for v := range s.Values() {
-			if v.Element == 0 {
-				continue
-			}
-			for len(elements) < v.Element {
-				elements = append(elements, nil)
-			}
-			e := &elements[v.Element-1]
-			for len(*e) < v.Repetition {
-				*e = append(*e, nil)
-			}
-			(*e)[v.Repetition-1] = append((*e)[v.Repetition-1], v.Text)
-		}
 		if i == 0 {
 			(*w).segments = 0
 			(*w).messages++
 		}
-		(*w).Segment(s.Tag(), elements...)
+		(*w).Segment(s.Tag(), elements(s)...)
 	}
+}
+
+// elements are those of s as Writer takes them, three at least.
+func elements(s edi.Segment) []Element {
+	elements := make([]Element, 0, 3)
+	for v := range s.Values() {
+		if v.Element == 0 {
+			continue
+		}
+		for len(elements) < v.Element {
+			elements = append(elements, nil)
+		}
+		e := &elements[v.Element-1]
+		for len(*e) < v.Repetition {
+			*e = append(*e, nil)
+		}
+		(*e)[v.Repetition-1] = append((*e)[v.Repetition-1], v.Text)
+	}
+	for len(elements) < 3 {
+		elements = append(elements, nil)
+	}
+	return elements
 }
 
 // shape is every value of every message with its place, empty ones left out.
 func shape(t *testing.T, p *edi.Payload, ic *edi.Interchange) (all []string) {
 	if err := (Reader{}).Scan(p, ic, func(i int, b *edi.Body) error {
+		if b.Segment(0).Is(edi.Package) {
+			uno := b.Segment(0)
+			all = append(all, "UNO", uno.Get(1, 1), uno.Get(2, 1), uno.Get(3, 1), string(b.Object()))
+			return nil
+		}
 		for _, s := range b.Segments {
 			all = append(all, s.Tag())
 			for v := range s.Values() {
@@ -133,4 +154,46 @@ func shape(t *testing.T, p *edi.Payload, ic *edi.Interchange) (all []string) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// FuzzWrapped: taking line ends out never panics, and text that has none inside
+// its segments is read as it is without.
+func FuzzWrapped(f *testing.F) {
+	seeds(f)
+	f.Add([]byte(wrap(message("FTX+AAI+++lang und laenger als eine Zeile??+??'", 3), 20)))
+	f.Add([]byte("UNA:+.? '" + wrap(unb3+unh1+"UNT+2+1'UNZ+1+REF'", 80)))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		p := edi.Bytes(raw)
+		wrapped := Reader{Tolerance: edi.Tolerance{LineWraps: true}}
+		at := int64(0)
+		for {
+			ic, err := wrapped.Split(p, at)
+			if ic == nil {
+				return
+			}
+			if ic.Length <= 0 || ic.Offset < at || ic.Offset+ic.Length > p.Size() {
+				t.Fatalf("bounds %d+%d after %d of %d", ic.Offset, ic.Length, at, p.Size())
+			}
+			at = ic.Offset + ic.Length
+			if err != nil {
+				continue
+			}
+			if err := wrapped.Scan(p, ic, nil); err != nil {
+				t.Fatal(err)
+			}
+			again := wrapped.Again(p, ic)
+			for i := range ic.Messages {
+				m := &ic.Messages[i]
+				if m.Offset < ic.Offset || m.Offset+m.Length > at || m.Length < 0 {
+					t.Fatalf("message %d at %d+%d of %d+%d", i, m.Offset, m.Length, ic.Offset, ic.Length)
+				}
+				if edi.Worst(ic.Errors) < edi.SeverityError && len(ic.MessageErrors) == 0 {
+					body, err := again(i)
+					if err != nil || body.Len() != int(m.Segments) {
+						t.Fatalf("message %d has %d segments the second time: %v", i, body.Len(), err)
+					}
+				}
+			}
+		}
+	})
 }

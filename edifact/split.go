@@ -111,7 +111,11 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 	}
 	end := terminator(unb, ic.Delimiters)
 	if end < 0 {
-		return behind + 3, refuse("unb-malformed", "13", "UNB", fmt.Sprintf("UNB does not end within %d bytes: its terminator %q is missing", len(unb), ic.Delimiters.Terminator))
+		text := fmt.Sprintf("UNB does not end within %d bytes: its terminator %q is missing", len(unb), ic.Delimiters.Terminator)
+		if line := bytes.IndexAny(unb, "\r\n"); line > 0 && bytes.HasPrefix(bytes.TrimLeft(unb[line:], "\r\n"), []byte("UN")) {
+			text += "; segments end with lines, which UNA has to name as the terminator"
+		}
+		return behind + 3, refuse("unb-malformed", "13", "UNB", text)
 	}
 	segment := func(decode func([]byte) string) edi.Segment {
 		l := edi.NewLexer(ic.Delimiters, decode)

@@ -210,6 +210,19 @@ func (w *Writer) EndMessage() {
 	w.Segment("UNT", E(strconv.Itoa(w.segments+1)), E(w.message))
 }
 
+// Package writes UNO, an object of any bytes and UNP, in syntax version 4. about
+// is S020, what the object belongs to, and kind S021, what it is.
+func (w *Writer) Package(reference string, about, kind Element, object []byte) {
+	length := E(strconv.Itoa(len(object)))
+	end := w.LineEnd
+	w.LineEnd = "" // the object follows at once
+	w.Segment("UNO", E(reference), about, kind, length)
+	w.LineEnd = end
+	w.out = append(w.out, object...)
+	w.Segment("UNP", length, E(reference))
+	w.messages++
+}
+
 // Close writes UNZ and gives the interchange.
 func (w *Writer) Close() []byte {
 	n := w.messages
