@@ -34,11 +34,11 @@ func TestAPartnersSettingsDecideWhatBecomesOfStructure(t *testing.T) {
 	}{
 		{"a departure is a warning", "", "TOD+3'", 0, []string{`"segment-out-of-order"`, `"warning"`, "+7'UNT"}},
 		{"or an error, told in CONTRL", "reading: {structure: refuse}", "TOD+3'", exitFailed,
-			[]string{`"segment-out-of-order"`, `"error"`, "+4'UCM+1+DESADV:D:96A:UN+4+15'UCS+8+15'UNT"}},
+			[]string{`"segment-out-of-order"`, `"error"`, "+4'UCM+1+DESADV:D:96A:UN+4'UCS+8+15'UNT"}},
 		{"or nothing", "reading: {structure: off}", "TOD+3'", 0, []string{"+7'UNT"}},
 		{"what is right is accepted", "reading: {structure: refuse}", "", 0, []string{"+7'UNT"}},
 		{"a guide may ask for more", "reading: {structure: refuse, guide: NORTH}", "", exitFailed,
-			[]string{`"element-missing"`, "+4'UCM+1+DESADV:D:96A:UN+4+13'UCS+5'UCD+13+4'UNT"}},
+			[]string{`"element-missing"`, "+4'UCM+1+DESADV:D:96A:UN+4'UCS+5'UCD+13+4'UNT"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			apply := read(t, "testdata/partners.yaml") + c.setting + "\n"
