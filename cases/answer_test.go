@@ -146,7 +146,7 @@ func contrlLines(t testing.TB, text []byte) (lines []string) {
 			case s.Is("UCI"):
 				add("UCI", s.Get(4, 1), s.Get(5, 1), s.Get(6, 1))
 			case s.Is("UCF"):
-				add("UCF", s.Get(1, 1))
+				add("UCF", s.Get(1, 1), s.Get(4, 1), s.Get(5, 1), s.Get(6, 1))
 			case s.Is("UCM"):
 				add("UCM", s.Get(1, 1), s.Get(2, 1), s.Get(3, 1), s.Get(4, 1), s.Get(5, 1))
 			case s.Is("UCS"):

@@ -116,15 +116,19 @@ var envelopes = []situation{
 				stored: invoice("RG-26-10871", ""), mend: []string{"UNZ+3+REF000122", "UNZ+1+REF000122"}, mended: "mixed"}}}}},
 
 	{number: 15, words: "functional groups",
-		does: "UNZ counts groups, UNE messages: accepted. Groups and loose messages mixed: refused with 0085 = 30",
+		does: "UNZ counts groups, UNE messages: accepted. Groups and loose messages mixed: refused with 0085 = 30. UNE's count wrong: the messages of that group are refused, by UCF 4 with 29",
 		tries: []try{
 			{name: "two groups", steps: []step{{send: "15-ung-une-a.edi",
 				want:   []string{"201 first", "REF000124 accepted", "INVOIC RG-1 posted", "INVOIC RG-2 posted", "INVOIC RG-3 posted", "UCI 7"},
 				stored: both(both(invoice("RG-1", ""), invoice("RG-2", "")), invoice("RG-3", ""))}}},
+			{name: "UNE's count wrong, acceptance: message", settings: "acceptance: message", steps: []step{{send: "15-ung-une-a.edi", edit: []string{"UNE+2+", "UNE+3+"},
+				want: []string{"201 first", "REF000124 partly", "INVOIC RG-1 refused", "INVOIC RG-2 refused", "INVOIC RG-3 posted",
+					"error 29 une-count-mismatch, segment 37 UNE", "UCI 7", "UCF G1 4 29 UNE", "UCF G2 7", "UCM 3 INVOIC 7"},
+				stored: invoice("RG-3", "")}}},
 			{name: "groups and a loose message", steps: []step{{send: "15-ung-une-b.edi",
 				want: []string{"422 first invalid-interchange", "REF000125 rejected", "INVOIC RG-4 refused", "INVOIC RG-5 refused",
 					"error 30 groups-and-messages-mixed, segment 21 UNH", "error 29 unz-count-mismatch, segment 38 UNZ",
-					"UCI 4 30", "UCF G1", "UCM 1 INVOIC 4", "UCM 2 INVOIC 4"},
+					"UCI 4 30", "UCF G1 4", "UCM 1 INVOIC 4", "UCM 2 INVOIC 4"},
 				stored: nothing,
 				mend:   []string{"UNE+1+G1'\r\nUNH+2", "UNH+2", "UNT+17+2'\r\n", "UNT+17+2'\r\nUNE+2+G1'\r\n", "UNZ+2", "UNZ+1"}}}}}},
 
