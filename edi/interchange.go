@@ -3,7 +3,8 @@ package edi
 // Party is one end of an interchange: S002 0004/0007 and S003 0010/0007, or
 // ISA05/06 and ISA07/08. Identifiers are trimmed on the right, case kept.
 type Party struct {
-	ID, Qualifier string
+	ID        string `json:"id"`
+	Qualifier string `json:"qualifier"`
 }
 
 // Interchange is UNB…UNZ or ISA…IEA: what Split reads of it (envelope, bounds,
@@ -61,11 +62,11 @@ type Group struct {
 // messages share a handful. Of a package, Version and Release are the first S020:
 // 0813 and 0802.
 type MessageType struct {
-	Type            string // INVOIC, 810
-	Version         string // D, or empty
-	Release         string // 96A, 004010
-	Agency          string // UN
-	AssociationCode string // EAN008
+	Type            string `json:"type"`             // INVOIC, 810
+	Version         string `json:"version"`          // D, or empty
+	Release         string `json:"release"`          // 96A, 004010
+	Agency          string `json:"agency"`           // UN
+	AssociationCode string `json:"association_code"` // EAN008
 }
 
 // Package is the type of a package of EDIFACT, UNO…UNP: it counts and is answered
