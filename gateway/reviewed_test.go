@@ -38,16 +38,13 @@ func TestReviewed(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = tx.Rollback(ctx) }() // it is rolled back below
-		for _, ref := range []string{"H1", "H2"} {
-			if _, err := tx.Exec(ctx, `insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)
-				values ('acme', $1, 2, '2030-01-01', 2, 1, '', gen_random_uuid())`, r.key(ref)); err != nil {
-				t.Fatal(err)
-			}
+		// One: two that are not prepared together take the partner's two connections.
+		if _, err := tx.Exec(ctx, `insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)
+			values ('acme', $1, 2, '2030-01-01', 2, 1, '', gen_random_uuid())`, r.key("HELD")); err != nil {
+			t.Fatal(err)
 		}
-		held := make(chan error, 2)
-		for _, ref := range []string{"H1", "H2"} {
-			go func() { _, err := r.deliver("acme", "", interchange(ref, message{number: ref})); held <- err }()
-		}
+		held := make(chan error, 1)
+		go func() { _, err := r.deliver("acme", "", interchange("HELD", message{number: "HELD"})); held <- err }()
 		time.Sleep(50 * time.Millisecond)
 		free := make(chan struct{})
 		go func() {

@@ -60,11 +60,11 @@ func TestWhatAPartnerIsTold(t *testing.T) {
 				"NAD+SU+1::9'COM+1:TE'" + // no CTA
 				"LIN+1'FTX+AAI+++x'QTY+47:1,000.5:PCE:X'MOA+203:10'" + // QTY behind FTX, no number, a component too many
 				"UNS+S'MOA+77:10'UNT+12+1'" + unz,
-			"UCM+1+INVOIC:D:96A:UN+4+13'UCS+2+13'UCS+4+13'UCS+8+15'UCD+19+2:2'UCD+16+2:4'"},
+			"UCM+1+INVOIC:D:96A:UN+4'UCS+2+13'UCS+4+13'UCS+8+15'UCD+19+2:2'UCD+16+2:4'"},
 		{"CONTRL of maxima",
 			unb + "UNH+1+INVOIC:D:96A:UN'BGM+380+RE-1+9'DTM+137:20261128:102'IMD+F'IMD+F'" +
 				"LIN+1'QTY+47:1'MOA+203:1'MOA+203:1'MOA+203:1'MOA+203:1'MOA+203:1'MOA+203:1'UNS+S'MOA+77:1'UNT+16+1'" + unz,
-			"UCM+1+INVOIC:D:96A:UN+4+35'UCS+5+35'UCS+13+36'"},
+			"UCM+1+INVOIC:D:96A:UN+4'UCS+5+35'UCS+13+36'"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := answered(t, c.text)
