@@ -46,8 +46,13 @@ type Error struct {
 
 	// Of an element that a table describes, for acknowledgements that ask for it
 	// (AK402, AK404).
-	Number string // 1154, C506, 373
-	Value  string // as it was sent
+	Number    string // 1154, C506, 373
+	Value     string // as it was sent
+	Composite bool   // the element is one, so Component tells which of its values
+
+	// Of what a table places: the segment group or loop that the segment stands in, or
+	// that lacks it (AK303); "" in none. 25, IT1.
+	Group string
 }
 
 // Error gives the sentence with its place.

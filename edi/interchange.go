@@ -53,7 +53,7 @@ type Group struct {
 	Agency, Version   string // GS07, GS08; 0051, S008
 	Offset            int64
 	Messages          int // counted
-	Included          int // as GE01 says; 0 where it says nothing
+	Included          int // as GE01 says; of X12, -1 where it says nothing
 
 	Errors []*Error // of the group itself; one of severity Error refuses its messages and no others
 }

@@ -81,8 +81,8 @@ func TestWhatAPartnerIsTold(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"997 of segments and elements",
 			isa + "ST*810*0001~BIG*20261131*R-1~N1*ST~IT1**X*EA*1.25~PID*F****A~ZZ*1~IT1**1*EA~SE*8*0001~" + iea, // no TDS
-			"AK2*810*0001~AK3*BIG*2**8~AK4*1*373*8*20261131~AK3*N1*3**8~AK4*2*93*2~AK3*IT1*4**8~AK4*2*358*6*X~AK3*ZZ*6**6~" +
-				"AK3*IT1*7**8~AK4*4*212*2~AK3*TDS*8**3~AK5*R*5~"},
+			"AK2*810*0001~AK3*BIG*2**8~AK4*1*373*8*20261131~AK3*N1*3*N1*8~AK4*2*93*2~AK3*IT1*4*IT1*8~AK4*2*358*6*X~AK3*ZZ*6**6~" +
+				"AK3*IT1*7*IT1*8~AK4*4*212*2~AK3*TDS*8**3~AK5*R*5~"},
 		{"997 of maxima",
 			isa + "ST*810*0001~BIG*20261128*R-1~CUR*BY*USD~CUR*BY*USD~TDS*100~ISS*1*EA~SE*7*0001~" + iea,
 			"AK2*810*0001~AK3*CUR*4**5~AK5*R*5~"},

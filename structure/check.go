@@ -124,7 +124,7 @@ func (c *check) skip(f *frame, to int) {
 	}
 	for ; i < to; i++ {
 		if f.g.items[i].mandatory {
-			c.missing(&f.g.items[i])
+			c.missing(f.g, &f.g.items[i])
 		}
 	}
 }
@@ -180,14 +180,14 @@ func (c *check) overfull(s *edi.Segment, depth, i int) *segment {
 	first := f.count == it.max+1 // one finding, however many there are
 	if it.group != nil {
 		if first {
-			c.find(groupRepeats, s.Location(0, 0), "%s %s stands here more than %d times, which is the maximum %s",
+			c.findIn(it.group, groupRepeats, s.Location(0, 0), "%s %s stands here more than %d times, which is the maximum %s",
 				c.m.dir.syntax.group(), it.group.name, it.max, c.inside(f.g))
 		}
 		c.stack = append(c.stack, frame{g: it.group, count: 1})
 		return it.group.items[0].segment
 	}
 	if first {
-		c.find(segmentRepeats, s.Location(0, 0), "%s stands here more than %d times, which is the maximum %s", it.tag, it.max, c.inside(f.g))
+		c.findIn(f.g, segmentRepeats, s.Location(0, 0), "%s stands here more than %d times, which is the maximum %s", it.tag, it.max, c.inside(f.g))
 	}
 	return it.segment
 }
@@ -204,7 +204,11 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 			if it.tag != t || depth > 0 && i == 0 {
 				continue
 			}
-			c.find(lateSegment, at, "%s comes too late: %s it stands before %s", t, c.inside(f.g), f.g.items[f.at].tag)
+			in := f.g
+			if it.group != nil {
+				in = it.group
+			}
+			c.findIn(in, lateSegment, at, "%s comes too late: %s it stands before %s", t, c.inside(f.g), f.g.items[f.at].tag)
 			if it.group != nil {
 				c.stack = append(c.stack, frame{g: it.group, count: 1})
 				return it.group.items[0].segment
@@ -224,7 +228,7 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 				if it.group.items[k].tag != t {
 					continue
 				}
-				c.missing(&it.group.items[0])
+				c.missing(it.group, &it.group.items[0])
 				c.enter(depth, i)
 				return c.enter(len(c.stack)-1, k)
 			}
@@ -233,11 +237,11 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 	syntax := c.m.dir.syntax
 	switch {
 	case t == 0 || !plausible(t):
-		c.find(unknownSegment, at, "%q is no segment of %s", clip(s.RawTag()), c.m.dir.name)
+		c.findIn(nil, unknownSegment, at, "%q is no segment of %s", clip(s.RawTag()), c.m.dir.name)
 	case !c.m.tags[t]:
-		c.find(foreignSegment, at, "%s is no segment of %s %s in directory %s", t, syntax.message(), c.m.name, c.m.dir.name)
+		c.findIn(nil, foreignSegment, at, "%s is no segment of %s %s in directory %s", t, syntax.message(), c.m.name, c.m.dir.name)
 	default:
-		c.find(unexpectedSegment, at, "%s may not stand behind %s", t, c.body.Segments[c.at-1].Tag())
+		c.findIn(nil, unexpectedSegment, at, "%s may not stand behind %s", t, c.body.Segments[c.at-1].Tag())
 	}
 	return nil
 }
@@ -255,17 +259,17 @@ func plausible(t tag) bool {
 // clip shortens what is quoted in a text.
 func clip(b []byte) []byte { return b[:min(len(b), 20)] }
 
-// missing reports a mandatory segment, or the trigger of a mandatory group. Its
-// place is behind the last segment that was read.
-func (c *check) missing(it *item) {
+// missing reports a mandatory segment of group g, or the trigger of a mandatory
+// group in it. Its place is behind the last segment that was read.
+func (c *check) missing(g *group, it *item) {
 	last := &c.body.Segments[c.at-1]
 	syntax := c.m.dir.syntax
 	at := edi.Location{Offset: last.End(), Segment: syntax.missing(last.Number), Tag: it.tag.String()}
 	if it.group != nil {
-		c.find(missingSegment, at, "%s is missing behind %s: %s %s is mandatory", it.tag, last.Tag(), syntax.group(), it.group.name)
+		c.findIn(it.group, missingSegment, at, "%s is missing behind %s: %s %s is mandatory", it.tag, last.Tag(), syntax.group(), it.group.name)
 		return
 	}
-	c.find(missingSegment, at, "%s is missing behind %s", it.tag, last.Tag())
+	c.findIn(g, missingSegment, at, "%s is missing behind %s", it.tag, last.Tag())
 }
 
 // inside names a group in a sentence.
@@ -276,16 +280,27 @@ func (c *check) inside(g *group) string {
 	return fmt.Sprintf("in %s %s (%s)", c.m.dir.syntax.group(), g.name, g.items[0].tag)
 }
 
-func (c *check) find(f fault, at edi.Location, text string, args ...any) {
-	c.findElement(f, at, "", "", text, args...)
+// findIn reports what is wrong with a segment of group g, nil where it has none.
+func (c *check) findIn(g *group, f fault, at edi.Location, text string, args ...any) {
+	e := edi.Error{Location: at, Text: fmt.Sprintf(text, args...)}
+	if g != nil {
+		e.Group = g.name
+	}
+	c.add(f, e)
 }
 
-// findElement reports what is wrong with element or component number; value is
-// what was sent.
+// findElement reports what is wrong with element or component number, of a segment
+// of the group at hand; value is what was sent. The component of at is 0 unless the
+// element is a composite, or is written as one.
 func (c *check) findElement(f fault, at edi.Location, number, value, text string, args ...any) {
+	c.add(f, edi.Error{Location: at, Text: fmt.Sprintf(text, args...), Number: number, Value: value,
+		Composite: at.Component > 0, Group: c.stack[len(c.stack)-1].g.name})
+}
+
+func (c *check) add(f fault, e edi.Error) {
 	if len(c.found) >= MaxFindings {
 		return
 	}
-	c.found = append(c.found, &edi.Error{Code: ours[f], Standard: c.m.dir.syntax.code(f), Severity: c.severity,
-		Text: fmt.Sprintf(text, args...), Location: at, Number: number, Value: value})
+	e.Code, e.Standard, e.Severity = ours[f], c.m.dir.syntax.code(f), c.severity
+	c.found = append(c.found, &e)
 }

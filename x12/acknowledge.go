@@ -241,21 +241,41 @@ func (w *Writer) functional(ic *edi.Interchange, a edi.Acknowledgement, b batch,
 		action = "P"
 	}
 	included := group.Included
-	if included == 0 {
+	if included < 0 || included > maxIncluded {
 		included = group.Messages
 	}
 	ak9 := []Element{E(action), E(strconv.Itoa(included)), E(strconv.Itoa(group.Messages)), E(strconv.Itoa(accepted))}
-	w.Segment("AK9", append(ak9, codes(group.Errors, 5)...)...)
+	w.Segment("AK9", append(ak9, codes(group.Errors, b.version)...)...)
 }
 
-// codes gives up to n different codes of errors.
-func codes(list []*edi.Error, n int) (out []Element) {
-	seen := map[string]bool{}
+// maxIncluded is the most that AK902 can say, and GE01 could: N0 1/6.
+const maxIncluded = 999_999
+
+// codes gives the different codes of 716 that errors have, as many as AK9 holds.
+func codes(list []*edi.Error, version string) (out []Element) {
 	for _, e := range list {
-		if e.Severity >= edi.SeverityError && e.Standard != "" && !seen[e.Standard] && len(out) < n {
-			seen[e.Standard] = true
-			out = append(out, E(e.Standard))
+		if e.Severity >= edi.SeverityError && e.Standard != "" {
+			out = withCode(out, said(groupCode, e.Standard, version))
 		}
 	}
 	return out
+}
+
+// maxCodes is how many codes AK5 and AK9 hold.
+const maxCodes = 5
+
+// withCode adds a code to list, once; none where there is none to say.
+func withCode(list []Element, code string) []Element {
+	if code == "" {
+		return list
+	}
+	for _, e := range list {
+		if e[0][0] == code {
+			return list
+		}
+	}
+	if len(list) < maxCodes {
+		list = append(list, E(code))
+	}
+	return list
 }

@@ -76,13 +76,13 @@ func TestAcknowledge(t *testing.T) {
 		"ST01 missing":              {[]string{"ST*810*0003", "ST**0003"}, "997", []string{ok1, "AK1*IN*2 AK2**0003 AK5*R*6 AK9*R*1*1*0"}},
 		"ST02 missing":              {[]string{"ST*810*0003", "ST*810", "SE*4*0003", "SE*4"}, "997", []string{ok1, "AK1*IN*2 AK2*810 AK5*R*7 AK9*R*1*1*0"}},
 		"ST02 twice":                {[]string{"ST*810*0002", "ST*810*0001", "SE*4*0002", "SE*4*0001"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK5*A AK2*810*0001 AK5*R*23 AK9*P*2*2*1", ok2}},
-		"a tag that is none":        {[]string{"TDS*", "TDSX*"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK3*TDSX*3**1 AK5*R*5 AK2*810*0002 AK5*A AK9*P*2*2*1", ok2}},
+		"a tag that is none":        {[]string{"TDS*", "TDSX*"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK3*TDS*3**1 AK5*R*5 AK2*810*0002 AK5*A AK9*P*2*2*1", ok2}},
 		"a NUL byte":                {[]string{"BIG*20261127*INV-1", "BIG*20261127*INV\x001"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK3*BIG*2**8 AK4*2**6 AK5*R*5 AK2*810*0002 AK5*A AK9*P*2*2*1", ok2}},
 		"GE01":                      {[]string{"GE*2*1", "GE*3*1"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK5*R AK2*810*0002 AK5*R AK9*R*3*2*0*5", ok2}},
 		"GE01 missing":              {[]string{"GE*2*1", "GE**1"}, "997", []string{"AK1*IN*1 AK2*810*0001 AK5*R AK2*810*0002 AK5*R AK9*R*2*2*0*5", ok2}},
 		"GE02":                      {[]string{"GE*1*2", "GE*1*3"}, "997", []string{ok1, "AK1*IN*2 AK2*810*0003 AK5*R AK9*R*1*1*0*4"}},
 		"GE missing":                {[]string{"GE*2*1~", ""}, "997", []string{"AK1*IN*1 AK2*810*0001 AK5*R AK2*810*0002 AK5*R AK9*R*2*2*0*3", ok2}},
-		"GS06 twice":                {[]string{"1015*2*X", "1015*1*X", "GE*1*2", "GE*1*1"}, "997", []string{ok1, "AK1*IN*1 AK2*810*0003 AK5*R AK9*R*1*1*0*19"}},
+		"GS06 twice":                {[]string{"1015*2*X", "1015*1*X", "GE*1*2", "GE*1*1"}, "997", []string{ok1, "AK1*IN*1 AK2*810*0003 AK5*R AK9*R*1*1*0*6"}},
 		"GS06 no number":            {[]string{"1015*2*X", "1015*A*X", "GE*1*2", "GE*1*A"}, "997", []string{ok1, "AK1*IN*A AK2*810*0003 AK5*R AK9*R*1*1*0*6"}},
 		"GS08 missing":              {[]string{"1015*2*X*004010", "1015*2*X"}, "997", []string{ok1, "AK1*IN*2 AK2*810*0003 AK5*R AK9*R*1*1*0*2"}},
 		"GS01 missing":              {[]string{"GS*IN*TALQUIST*NORDHAFEN*20261129*1015*2", "GS**TALQUIST*NORDHAFEN*20261129*1015*2"}, "997", []string{ok1, "AK1**2 AK2*810*0003 AK5*R AK9*R*1*1*0*1"}},
@@ -192,7 +192,7 @@ func TestAcknowledgeDetails(t *testing.T) {
 	_, lines := answered(t, good(), func(_ *edi.Interchange, a *edi.Acknowledgement) {
 		a.Messages = []edi.MessageAnswer{{Index: 0, Action: edi.ActionRejected, Errors: errs}}
 	})
-	want := "AK1*IN*116 AK2*810*0001 AK3*IT1*3**2 AK3*IT1*3**8 AK4*2**5 AK4*3>2>2**7 AK3*TDS*3**3 AK3*CTT*9**8 AK4*1**7 AK5*R*5*4 AK9*R*1*1*0"
+	want := "AK1*IN*116 AK2*810*0001 AK3*IT1*3**2 AK3*IT1*3**8 AK4*2**5 AK4*3>2**7 AK3*TDS*3**3 AK3*CTT*9**8 AK4*1**7 AK5*R*5*4 AK9*R*1*1*0"
 	if got := strings.Join(shown(lines, "GS*FA*NORDHAFEN*TALQUIST*20261130*0905*77*X*004010"), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -21,7 +21,7 @@ func (s *scan) gs(seg *edi.Segment) {
 	g := edi.Group{
 		FunctionalID: trim(seg.Get(1, 1)), Sender: edi.Party{ID: trim(seg.Get(2, 1))}, Recipient: edi.Party{ID: trim(seg.Get(3, 1))},
 		Date: date(trim(seg.Get(4, 1))), Time: trim(seg.Get(5, 1)), Reference: trim(seg.Get(6, 1)),
-		Agency: trim(seg.Get(7, 1)), Version: trim(seg.Get(8, 1)), Offset: seg.Offset(),
+		Agency: trim(seg.Get(7, 1)), Version: trim(seg.Get(8, 1)), Offset: seg.Offset(), Included: -1,
 	}
 	s.ic.Groups = append(s.ic.Groups, g)
 	s.group = len(s.ic.Groups) - 1
