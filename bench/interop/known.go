@@ -15,6 +15,9 @@ var known = map[string]map[string]string{
 		"UNZ names another interchange": "its parser compares no references",
 		"no UNZ":                        "its parser asks for no trailer",
 	},
+	"bots": {
+		"our CONTRL": "no grammar of CONTRL comes with it, and what it has no grammar of it does not read",
+	},
 	"node-x12": {
 		"no IEA":  "it asks for no IEA where the text ends behind GE",
 		"our TA1": "it has TA1 in a group alone; X12.5 has it between ISA and GS, and no group need be there",

@@ -18,13 +18,15 @@ type acknowledged struct {
 	text []byte
 }
 
-// ours reads text as the gateway does and acknowledges it.
-func ours(syntax string, text []byte) (a peers.Answer, acks []acknowledged, err error) {
+// read reads text as the gateway does and acknowledges it.
+func (r *run) read(syntax string, text []byte) (a peers.Answer, acks []acknowledged, err error) {
 	p := edi.Bytes(text)
 	a.Read = true
-	split, scan, acknowledge := edifact.Reader{}.Split, edifact.Reader{}.Scan, edifact.Acknowledge
+	check := r.tables.Checker(edi.Tolerance{})
+	e, x := edifact.Reader{Check: check}, x12.Reader{Check: check}
+	split, scan, acknowledge := e.Split, e.Scan, edifact.Acknowledge
 	if syntax == "x12" {
-		split, scan, acknowledge = x12.Reader{}.Split, x12.Reader{}.Scan, x12.Acknowledge
+		split, scan, acknowledge = x.Split, x.Scan, x12.Acknowledge
 	}
 	for from := int64(0); from < p.Size(); {
 		ic, err := split(p, from)

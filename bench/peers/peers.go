@@ -20,18 +20,19 @@ type Peer struct {
 	Name, Version string
 	Syntaxes      string // "edifact x12"
 	Licence       string
-	Counts        bool // its segments include all service segments
+	Judges        bool // what stands in messages, by tables of its own
 	command       func(dir string) []string
 }
 
 // All are the peers. dir, where they were fetched to, stands in their commands.
 var All = []Peer{
-	{"staedi", "1.26.0", "edifact x12", "Apache-2.0", true, java("staedi-1.26.0.jar", "Staedi.java")},
+	{"staedi", "1.26.0", "edifact x12", "Apache-2.0", false, java("staedi-1.26.0.jar", "Staedi.java")},
 	{"edireader", "4.7.3.1", "edifact x12", "GPL-3.0", false, java("edireader-4.7.3.1.jar", "EdiReader.java")},
-	{"pydifact", "0.2.3", "edifact", "MIT", true, python("pydifact_reader.py")},
-	{"node-edifact", "1.2.12", "edifact", "Apache-2.0", true, node("edifact_reader.js")},
-	{"pyx12", "4.0.0", "x12", "BSD", true, python("pyx12_reader.py")},
-	{"node-x12", "1.7.1", "x12", "MIT", true, node("x12_reader.js")},
+	{"pydifact", "0.2.3", "edifact", "MIT", false, python("pydifact_reader.py")},
+	{"node-edifact", "1.2.12", "edifact", "Apache-2.0", false, node("edifact_reader.js")},
+	{"pyx12", "4.0.0", "x12", "BSD", false, python("pyx12_reader.py")},
+	{"bots", "1.1.1", "edifact x12", "GPL-3.0", true, python("bots_reader.py")},
+	{"node-x12", "1.7.1", "x12", "MIT", false, node("x12_reader.js")},
 }
 
 const programs = "bench/peers/programs"

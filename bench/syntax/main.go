@@ -94,7 +94,7 @@ func others(ctx context.Context, w io.Writer, t *text, dir string) error {
 	}
 	for i := range peers.All {
 		p := &peers.All[i]
-		if !p.Reads(t.syntax) {
+		if !p.Reads(t.syntax) || p.Judges { // judging is measured apart, and bots holds a tree of it all
 			continue
 		}
 		answers, seconds, err := p.Run(ctx, dir, name)
