@@ -27,7 +27,8 @@ type Judgement struct {
 	Documents   []AnsweredReference  `json:"documents,omitempty"`
 
 	Acceptance Acceptance  `json:"acceptance"`
-	Action     string      `json:"action"` // as sent: 0083, 4343 or 1225, TA104, AK501, AK901, OTI01; "" where nothing was
+	Action     string      `json:"action"`         // as sent: 0083, 4343 or 1225, TA104, AK501, AK901, OTI01; "" where nothing was
+	Text       string      `json:"text,omitempty"` // in their words, of the thing as a whole: FTX and NTE that belong to no error
 	Objections []Objection `json:"objections,omitempty"`
 }
 
@@ -59,24 +60,26 @@ type AnsweredGroup struct {
 type AnsweredReference struct {
 	Qualifier string `json:"qualifier"` // 1153 or 128; of DOC the kind of document, 1001
 	Number    string `json:"number"`
-	Line      string `json:"line,omitempty"`    // 1156
-	Version   string `json:"version,omitempty"` // 4000, 1056
-	Date      string `json:"date,omitempty"`    // CCYYMMDD, of the DTM behind it
-	Document  bool   `json:"document,omitempty"`
+	Line      string `json:"line,omitempty"`     // 1156
+	Version   string `json:"version,omitempty"`  // 4000, 1056
+	Date      string `json:"date,omitempty"`     // CCYYMMDD, of the DTM behind it; OTI06
+	Document  bool   `json:"document,omitempty"` // Qualifier is a kind of document: it was a DOC
 }
 
-// Objection is one thing that the other side found wrong in what we sent.
+// Objection is one thing that the other side found wrong in what we sent. Code is
+// of the list of a data element: 0085 in CONTRL, 9321 in APERAK, I18 in TA1, 716,
+// 718, 720 and 723 in 997, 716, 618, 620 and 621 in 999, 647 and 1271 in 824.
 type Objection struct {
-	List     string              `json:"list"` // data element that Code is of: 0085, 9321, I18, 716, 718, 720, 723, 647
+	List     string              `json:"list"`
 	Code     string              `json:"code"`
-	Agency   string              `json:"agency,omitempty"` // 3055 or 1131 of a code that has one
-	Text     string              `json:"text,omitempty"`   // in their words, as sent: FTX, TED02, NTE
-	Place    Location            `json:"place"`            // in our message, UNH or ST being segment 1; no offset; zero where none is told
-	Loop     string              `json:"loop,omitempty"`   // AK303
-	Element  string              `json:"element,omitempty"`
-	Value    string              `json:"value,omitempty"`   // AK404, TED07: a copy of what we sent
-	Context  []string            `json:"context,omitempty"` // CTX of 999, as sent
-	About    []AnsweredReference `json:"about,omitempty"`   // RFF behind ERC
+	Agency   string              `json:"agency,omitempty"`  // whose list it is: 3055 of ERC, RED03
+	Text     string              `json:"text,omitempty"`    // in their words: FTX, TED02, NTE, RED01
+	Place    Location            `json:"place"`             // in what we sent, UNH or ST being segment 1; no offset; zero where none is told
+	Loop     string              `json:"loop,omitempty"`    // AK303
+	Element  string              `json:"element,omitempty"` // number of the data element: AK402, TED06
+	Value    string              `json:"value,omitempty"`   // a copy of what we sent: AK404, TED07
+	Context  []string            `json:"context,omitempty"` // CTX, elements and components separated by blanks
+	About    []AnsweredReference `json:"about,omitempty"`   // RFF behind ERC: an order line, say
 	Reported Location            `json:"reported"`          // in the answer
 }
 
