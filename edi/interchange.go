@@ -67,6 +67,7 @@ type MessageType struct {
 	Release         string `json:"release"`          // 96A, 004010
 	Agency          string `json:"agency"`           // UN
 	AssociationCode string `json:"association_code"` // EAN008
+	Convention      string `json:"-"`                // ST03 as sent, which AK203 repeats
 }
 
 // Package is the type of a package of EDIFACT, UNO…UNP: it counts and is answered

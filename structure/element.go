@@ -34,7 +34,7 @@ func (c *check) walk(s *edi.Segment, table *segment) {
 			if e, rep, seen, extra, def = p.Element, p.Repetition, 0, false, nil; e <= len(table.elements) {
 				def = &table.elements[e-1]
 				if rep == def.max+1 {
-					c.findElement(elementRepeats, p.Location(), def.id, "", "element %s of %s is repeated more than %d times", name(table, e), table.tag, def.max)
+					c.findElement(elementRepeats, s.LocationRep(e, rep, 0), def.id, "", "element %s of %s is repeated more than %d times", name(table, e), table.tag, def.max)
 				}
 			}
 		}

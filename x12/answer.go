@@ -13,8 +13,8 @@ import (
 func (w *Writer) answer(ic *edi.Interchange, b batch, i int, a *edi.MessageAnswer, refused bool) {
 	m := &ic.Messages[i]
 	ak2 := []Element{E(m.Type.Type), E(m.Reference)}
-	if c := m.Type.AssociationCode; c != "" && b.version >= "005010" {
-		ak2 = append(ak2, E(m.Type.Release+c))
+	if c := m.Type.Convention; c != "" && b.version >= "005010" {
+		ak2 = append(ak2, E(c))
 	}
 	w.Segment("AK2", ak2...)
 	action := "A"

@@ -94,7 +94,7 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 	} else if s.types == nil {
 		s.types = make(map[string]*edi.MessageType)
 	}
-	t := &edi.MessageType{Type: trim(seg.Get(1, 1)), Release: version, Agency: agency}
+	t := &edi.MessageType{Type: trim(seg.Get(1, 1)), Release: version, Agency: agency, Convention: convention}
 	if len(version) > 6 {
 		t.Release, t.AssociationCode = version[:6], version[6:]
 	}
