@@ -184,15 +184,15 @@ func first(list []*edi.Error) *edi.Error {
 }
 
 // position is S011: the tag has position 1, so element 1 has 2. The component is
-// told from the second on, and where the element is a composite of the envelope;
-// the first of a simple element is the element itself. Version 4 adds which
+// told from the second on, and where the element is known to be a composite; the first
+// of a simple element is the element itself. Version 4 adds which
 // occurrence of the element it was.
 func (w *Writer) position(e *edi.Error) Element {
 	if e.Element == 0 {
 		return E()
 	}
 	component, occurrence := "", ""
-	if e.Component > 1 || e.Component == 1 && composites[e.Tag][e.Element] {
+	if e.Component > 1 || e.Component == 1 && (e.Composite || composites[e.Tag][e.Element]) {
 		component = strconv.Itoa(e.Component)
 	}
 	if e.Repetition > 1 && w.envelope.SyntaxVersion >= "4" {

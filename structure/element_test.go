@@ -15,14 +15,17 @@ type mutant struct {
 	values [][]string
 	want   string // without segment number and tag
 	at     string // element, component
+	fault  fault
+	id     string // of the element or component
 }
 
 // mutants of one segment: each mandatory element and component removed, each
 // value too long, too short and of the wrong type, one element and one component
 // too many.
 func mutants(m *message, s *segment) (list []mutant) {
+	id := ""
 	add := func(what string, values [][]string, f fault, at string) {
-		list = append(list, mutant{what, values, m.dir.syntax.code(f) + " " + ours[f], at})
+		list = append(list, mutant{what, values, m.dir.syntax.code(f) + " " + ours[f], at, f, id})
 	}
 	clone := func(v [][]string) [][]string {
 		c := slices.Clone(v)
@@ -37,6 +40,7 @@ func mutants(m *message, s *segment) (list []mutant) {
 			continue
 		}
 		place, repetition := fmt.Sprint(i+1), ""
+		id = e.id
 		if e.max > 1 {
 			repetition = " rep 1"
 		}
@@ -46,6 +50,7 @@ func mutants(m *message, s *segment) (list []mutant) {
 			add("no element "+e.id, v, missingElement, place)
 		}
 		for k, c := range e.components {
+			id = c.id
 			at := place
 			if e.composite {
 				at += fmt.Sprintf(" %d%s", k+1, repetition)
@@ -90,9 +95,10 @@ func mutants(m *message, s *segment) (list []mutant) {
 			}
 		}
 		v := clone(base)
-		v[i] = append(v[i], "X")
+		v[i], id = append(v[i], "X"), e.id
 		add("a component too many in "+e.id, v, surplusComponent, fmt.Sprintf("%d %d%s", i+1, len(v[i]), repetition))
 	}
+	id = ""
 	add("an element too many", append(values(s), []string{"X"}), surplusElement, fmt.Sprint(len(s.elements)+1))
 	return list
 }
