@@ -72,15 +72,16 @@ type AnsweredReference struct {
 type Objection struct {
 	List     string              `json:"list"`
 	Code     string              `json:"code"`
-	Agency   string              `json:"agency,omitempty"`  // whose list it is: 3055 of ERC, RED03
-	Text     string              `json:"text,omitempty"`    // in their words: FTX, TED02, NTE, RED01
-	Place    Location            `json:"place"`             // in what we sent, UNH or ST being segment 1; no offset; zero where none is told
-	Loop     string              `json:"loop,omitempty"`    // AK303
-	Element  string              `json:"element,omitempty"` // number of the data element: AK402, TED06
-	Value    string              `json:"value,omitempty"`   // a copy of what we sent: AK404, TED07
-	Context  []string            `json:"context,omitempty"` // CTX, elements and components separated by blanks
-	About    []AnsweredReference `json:"about,omitempty"`   // RFF behind ERC: an order line, say
-	Reported Location            `json:"reported"`          // in the answer
+	Agency   string              `json:"agency,omitempty"`    // whose list it is: 3055 of ERC, RED03
+	Text     string              `json:"text,omitempty"`      // in their words: FTX, TED02, NTE, RED01
+	Place    Location            `json:"place"`               // in what we sent, UNH or ST being segment 1; no offset; zero where none is told
+	Loop     string              `json:"loop,omitempty"`      // AK303
+	Element  string              `json:"element,omitempty"`   // number of the data element: AK402, TED06
+	Value    string              `json:"value,omitempty"`     // a copy of what we sent: AK404, TED07
+	NewValue string              `json:"new_value,omitempty"` // what they made of it: TED08
+	Context  []string            `json:"context,omitempty"`   // CTX, elements and components separated by blanks
+	About    []AnsweredReference `json:"about,omitempty"`     // RFF behind ERC: an order line, say
+	Reported Location            `json:"reported"`            // in the answer
 }
 
 // Level is what a judgement is about.

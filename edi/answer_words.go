@@ -99,6 +99,9 @@ func (o *Objection) String() string {
 	if o.Value != "" {
 		fmt.Fprintf(&b, ", which was %q", o.Value)
 	}
+	if o.NewValue != "" {
+		fmt.Fprintf(&b, ", read as %q", o.NewValue)
+	}
 	if o.Text != "" {
 		words(&b, "— "+o.Text)
 	}

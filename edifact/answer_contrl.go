@@ -90,7 +90,7 @@ func (r *answering) judge(s edi.Segment, j edi.Judgement, name, act int) {
 	case j.Action == "":
 		r.Find(edi.SeverityError, edi.AnswerVerdictMissing, s.Location(act, 1), "%s has no action (0083): whether it was accepted is not told", s.Tag())
 	case !known:
-		r.Find(edi.SeverityError, edi.AnswerVerdictUnknown, s.Location(act, 1), "%q (0083) in %s is no action that there is", short(j.Action), s.Tag())
+		r.Find(edi.SeverityError, edi.AnswerVerdictUnknown, s.Location(act, 1), "%q (0083) in %s is no action that there is", brief(j.Action), s.Tag())
 	}
 	if s.RawValue(name, 1, 1) == nil && j.Reference == "" {
 		r.Find(edi.SeverityError, edi.AnswerSubjectMissing, s.Location(name, 1), "%s has no reference, so it cannot be told of what it speaks", s.Tag())
@@ -116,7 +116,7 @@ func (r *answering) ucs(s edi.Segment) {
 	}
 	n := whole(s.Get(1, 1))
 	if n < 1 {
-		r.Find(edi.SeverityWarning, edi.AnswerPositionInvalid, s.Location(1, 1), "%q (0096) is no number of a segment", short(s.Get(1, 1)))
+		r.Find(edi.SeverityWarning, edi.AnswerPositionInvalid, s.Location(1, 1), "%q (0096) is no number of a segment", brief(s.Get(1, 1)))
 		n = 0
 	}
 	r.place, r.inside = edi.Location{Segment: n}, true
@@ -141,7 +141,7 @@ func (r *answering) element(s edi.Segment, e int, o *edi.Objection) {
 		v := trim(s.Get(e, c))
 		n := whole(v)
 		if n < 0 && v != "" {
-			r.Find(edi.SeverityWarning, edi.AnswerPositionInvalid, s.Location(e, c), "%q (S011) in %s is no position", short(v), s.Tag())
+			r.Find(edi.SeverityWarning, edi.AnswerPositionInvalid, s.Location(e, c), "%q (S011) in %s is no position", brief(v), s.Tag())
 		}
 		return max(n, 0)
 	}
@@ -161,16 +161,16 @@ func (r *answering) contradictions() {
 		case j.Level == edi.LevelInterchange:
 			interchange = j.Acceptance
 		case outer == edi.Rejected && (j.Acceptance == edi.Accepted || j.Acceptance == edi.AcceptedWithErrors):
-			r.Find(edi.SeverityError, edi.AnswerContradicts, r.Answer.Location, "%s %s is acknowledged (0083 = %s), but what it stands in was rejected with all below", j.Level, short(name(j)), j.Action)
+			r.Find(edi.SeverityError, edi.AnswerContradicts, r.Answer.Location, "%s %s is acknowledged (0083 = %s), but what it stands in was rejected with all below", j.Level, brief(name(j)), j.Action)
 		case outer == edi.AcceptanceReceived && j.Acceptance != edi.AcceptanceReceived:
-			r.Find(edi.SeverityNote, edi.AnswerContradicts, r.Answer.Location, "the interchange was received without a judgement of its content (0083 = 8), but %s %s is judged", j.Level, short(name(j)))
+			r.Find(edi.SeverityNote, edi.AnswerContradicts, r.Answer.Location, "the interchange was received without a judgement of its content (0083 = 8), but %s %s is judged", j.Level, brief(name(j)))
 		}
 		if j.Level == edi.LevelGroup {
 			group = j.Acceptance
 		}
 		if j.Acceptance == edi.Accepted && len(j.Objections) > 0 {
 			o := &j.Objections[0]
-			r.Find(edi.SeverityWarning, edi.AnswerContradicts, o.Reported, "%s %s is acknowledged (0083 = %s), yet an error is told of it (0085 = %s)", j.Level, short(name(j)), j.Action, short(o.Code))
+			r.Find(edi.SeverityWarning, edi.AnswerContradicts, o.Reported, "%s %s is acknowledged (0083 = %s), yet an error is told of it (0085 = %s)", j.Level, brief(name(j)), j.Action, brief(o.Code))
 		}
 	}
 }

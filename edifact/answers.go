@@ -101,5 +101,5 @@ func whole(s string) int {
 	return n
 }
 
-// short cuts what is quoted in a text.
-func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), 20)], "") }
+// brief cuts what is quoted in a text.
+func brief(s string) string { return strings.ToValidUTF8(s[:min(len(s), 20)], "") }
