@@ -1,6 +1,9 @@
 package edi
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Location is a place in the text.
 type Location struct {
@@ -67,4 +70,13 @@ func Worst(errs []*Error) Severity {
 		w = max(w, e.Severity)
 	}
 	return w
+}
+
+// AsError gives the sender's fault that err is, nil if it is none.
+func AsError(err error) *Error {
+	var fault *Error
+	if errors.As(err, &fault) {
+		return fault
+	}
+	return nil
 }

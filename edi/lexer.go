@@ -34,6 +34,7 @@ type Lexer struct {
 
 	class    [256]uint8
 	blank    [256]bool // between segments, unless it is a delimiter
+	short    bool      // tags are those of X12
 	text     *text
 	stops    []uint32
 	done     int    // bytes of the window whose marks were written
@@ -265,7 +266,11 @@ func (l *Lexer) cut() {
 			if s.marks > 0 {
 				tagEnd = t.marks[first] >> markShift
 			}
-			s.user = tagEnd == from+3 && userTag(raw[from:tagEnd])
+			if l.short {
+				s.user = shortTag(raw[from:tagEnd])
+			} else {
+				s.user = tagEnd == from+3 && userTag(raw[from:tagEnd])
+			}
 		}
 		from, first, released = to+1, last+1, false
 	}

@@ -13,7 +13,7 @@ type Segment struct {
 	Number   int32  // in a message UNH or ST is 1; outside one, the number in the interchange
 	released bool   // a release character stands in it
 	open     bool   // the text ended before its terminator
-	user     bool   // see UserTag
+	user     bool   // its tag needs no look: see userTag and shortTag
 }
 
 // text is what the segments of one window share.
@@ -79,14 +79,35 @@ func (s Segment) RawTag() []byte {
 	return s.text.raw[s.from:to:to]
 }
 
-// UserTag reports whether the tag is that of an EDIFACT user segment: three
-// capital letters or digits, and not UN with a letter. The lexer notes it in
-// passing.
-func (s *Segment) UserTag() bool { return s.user }
-
-// userTag judges the three bytes of a tag.
+// userTag reports whether a tag of three bytes is that of an EDIFACT user segment:
+// capital letters or digits, and not UN with a letter.
 func userTag(b []byte) bool {
 	return tagByte[b[0]]&tagByte[b[1]]&tagByte[b[2]] != 0 && (b[0] != 'U' || b[1] != 'N')
+}
+
+// shortTag reports whether tag is that of an X12 segment which needs no look: two or
+// three capital letters or digits, a letter first, and none of the envelope, of
+// security or of those that carry binary data.
+func shortTag(tag []byte) bool {
+	if !ShortTag(tag) {
+		return false
+	}
+	if len(tag) == 2 {
+		return string(tag) != "ST" && string(tag) != "SE" && string(tag) != "GS" && string(tag) != "GE"
+	}
+	switch tag[0] {
+	case 'I':
+		return string(tag) != "ISA" && string(tag) != "IEA"
+	case 'B':
+		return string(tag) != "BIN" && string(tag) != "BDS"
+	}
+	return true
+}
+
+// ShortTag reports whether tag is two or three capital letters or digits, a letter
+// first: X12.6.
+func ShortTag(tag []byte) bool {
+	return (len(tag) == 2 || len(tag) == 3 && tagByte[tag[2]] != 0) && tag[0]-'A' <= 25 && tagByte[tag[1]] != 0
 }
 
 var tagByte = func() (t [256]uint8) {
@@ -97,6 +118,11 @@ var tagByte = func() (t [256]uint8) {
 	}
 	return t
 }()
+
+// Alphanumeric reports whether b is a letter of ASCII or a digit: no delimiter is.
+func Alphanumeric(b byte) bool {
+	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
+}
 
 // ValidTag reports whether the tag is three capital letters or digits.
 func (s *Segment) ValidTag() bool {

@@ -12,19 +12,19 @@ import (
 // those of message i, or of the envelope if i is -1. It costs nothing where the
 // lexer saw no byte that needs a look.
 func (s *scan) characters(i int, segments []edi.Segment) {
-	if s.seen&edi.ClassControl != 0 {
+	if s.Seen&edi.ClassControl != 0 {
 		s.controls(i, segments)
 	}
-	if s.seen&edi.ClassHigh != 0 {
+	if s.Seen&edi.ClassHigh != 0 {
 		s.high(i, segments)
 	}
-	if s.seen&edi.ClassLower != 0 && s.charset.Name == "UNOA" && !s.said["outside-level-a"] {
+	if s.Seen&edi.ClassLower != 0 && s.charset.Name == "UNOA" && !s.Said("outside-level-a") {
 		s.lower(segments)
 	}
-	if s.released && !s.said["release-unneeded"] {
+	if s.Released && !s.Said("release-unneeded") {
 		s.releases(segments)
 	}
-	s.released = false
+	s.Released = false
 }
 
 // controls refuses NUL, which no database text can hold, and the code extension
@@ -36,21 +36,21 @@ func (s *scan) controls(i int, segments []edi.Segment) {
 			switch {
 			case b >= 0x20 && b != 0x7F || b == '\r' || b == '\n' || s.delimiter(b):
 			case b == 0:
-				s.report(i, edi.SeverityError, "character-invalid", "21", seg.LocationIn(k), "a NUL byte stands in the text")
+				s.Report(i, edi.SeverityError, "character-invalid", "21", seg.LocationIn(k), "a NUL byte stands in the text")
 				return
 			case b == 0x1B && s.charset.Name == "UNOX":
-				s.report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationIn(k),
+				s.Report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationIn(k),
 					"UNOX with an escape sequence (ISO 2022) is not read")
 				return
-			case s.once("control-character"):
-				s.report(-1, edi.SeverityWarning, "control-character", "21", seg.LocationIn(k), "control character 0x%02X stands in the text", b)
+			case s.Once("control-character"):
+				s.Report(-1, edi.SeverityWarning, "control-character", "21", seg.LocationIn(k), "control character 0x%02X stands in the text", b)
 			}
 		}
 	}
 }
 
 func (s *scan) delimiter(b byte) bool {
-	d := &s.ic.Delimiters
+	d := &s.IC.Delimiters
 	return b != 0 && (b == d.Component || b == d.Element || b == d.Terminator || b == d.Release || b == d.Repetition)
 }
 
@@ -79,20 +79,20 @@ func (s *scan) high(i int, segments []edi.Segment) {
 					k += n - 1
 					continue
 				}
-				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is no UTF-8, which %s (0001) declares", raw[k], s.ic.SyntaxID)
+				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is no UTF-8, which %s (0001) declares", raw[k], s.IC.SyntaxID)
 				return
 			case c.ASCII:
-				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is outside %s (0001), which is ASCII", raw[k], s.ic.SyntaxID)
+				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is outside %s (0001), which is ASCII", raw[k], s.IC.SyntaxID)
 				return
 			case c.High[raw[k]-0x80] == utf8.RuneError:
-				s.report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X means nothing in %s", raw[k], c.Name)
+				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X means nothing in %s", raw[k], c.Name)
 				return
-			case c.assumed && s.once("charset-assumed"):
-				s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(), "%s (0001) has no bytes such as 0x%02X; read as %s by the partner's settings", s.ic.SyntaxID, raw[k], c.Name)
-			case multibyte && s.once("looks-like-utf-8"):
-				s.report(-1, edi.SeverityWarning, "looks-like-utf-8", "", at(), "the text is read as %s but looks like UTF-8; the partner's charset may have to be set", c.Name)
-			case c.IsWindows() && c.Name != "WINDOWS-1252" && raw[k] < 0xA0 && s.once("windows-1252"):
-				s.report(-1, edi.SeverityWarning, "windows-1252", "21", at(), "byte 0x%02X is a control character in ISO 8859-1; read as Windows-1252", raw[k])
+			case c.assumed && s.Once("charset-assumed"):
+				s.Report(-1, edi.SeverityWarning, "charset-assumed", "", at(), "%s (0001) has no bytes such as 0x%02X; read as %s by the partner's settings", s.IC.SyntaxID, raw[k], c.Name)
+			case multibyte && s.Once("looks-like-utf-8"):
+				s.Report(-1, edi.SeverityWarning, "looks-like-utf-8", "", at(), "the text is read as %s but looks like UTF-8; the partner's charset may have to be set", c.Name)
+			case c.IsWindows() && c.Name != "WINDOWS-1252" && raw[k] < 0xA0 && s.Once("windows-1252"):
+				s.Report(-1, edi.SeverityWarning, "windows-1252", "21", at(), "byte 0x%02X is a control character in ISO 8859-1; read as Windows-1252", raw[k])
 			}
 		}
 	}
@@ -102,12 +102,12 @@ func (s *scan) high(i int, segments []edi.Segment) {
 func (s *scan) detected(segments []edi.Segment) {
 	for _, seg := range segments {
 		raw := seg.Raw()
-		if k := nextHigh(raw, 0); k < len(raw) && s.once("charset-detected") {
+		if k := nextHigh(raw, 0); k < len(raw) && s.Once("charset-detected") {
 			set := "UTF-8"
 			if !utf8.Valid(raw) {
 				set = "Windows-1252"
 			}
-			s.report(-1, edi.SeverityNote, "charset-detected", "", seg.LocationIn(k), "byte 0x%02X is read as %s, which the partner's settings leave to the text", raw[k], set)
+			s.Report(-1, edi.SeverityNote, "charset-detected", "", seg.LocationIn(k), "byte 0x%02X is read as %s, which the partner's settings leave to the text", raw[k], set)
 		}
 	}
 }
@@ -130,8 +130,8 @@ func nextHigh(b []byte, k int) int {
 func (s *scan) lower(segments []edi.Segment) {
 	for _, seg := range segments {
 		for k, b := range seg.Raw() {
-			if b > ' ' && b < 0x7F && !edi.LevelA(b) && !s.delimiter(b) && s.once("outside-level-a") {
-				s.report(-1, edi.SeverityWarning, "outside-level-a", "21", seg.LocationIn(k),
+			if b > ' ' && b < 0x7F && !edi.LevelA(b) && !s.delimiter(b) && s.Once("outside-level-a") {
+				s.Report(-1, edi.SeverityWarning, "outside-level-a", "21", seg.LocationIn(k),
 					"%q is outside character set level A, which UNOA declares; the text is kept as it is", b)
 				return
 			}
@@ -149,12 +149,12 @@ func (s *scan) releases(segments []edi.Segment) {
 		}
 		raw := seg.Raw()
 		for k := 0; ; k += 2 {
-			j := bytes.IndexByte(raw[min(k, len(raw)):], s.ic.Delimiters.Release)
+			j := bytes.IndexByte(raw[min(k, len(raw)):], s.IC.Delimiters.Release)
 			if j < 0 {
 				break
 			}
-			if k += j; k+1 < len(raw) && !s.delimiter(raw[k+1]) && s.once("release-unneeded") {
-				s.report(-1, edi.SeverityWarning, "release-unneeded", "", seg.LocationIn(k), "%q needs no release character", raw[k+1])
+			if k += j; k+1 < len(raw) && !s.delimiter(raw[k+1]) && s.Once("release-unneeded") {
+				s.Report(-1, edi.SeverityWarning, "release-unneeded", "", seg.LocationIn(k), "%q needs no release character", raw[k+1])
 				return
 			}
 		}

@@ -21,34 +21,31 @@ const referencePrefix = edi.Package + "/"
 func (s *scan) uno(seg *edi.Segment) error {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
-	if s.group < 0 {
+	if s.Group < 0 {
 		s.loose = true
-		if len(s.ic.Groups) > 0 {
+		if len(s.IC.Groups) > 0 {
 			s.mixed(at)
 		}
 	}
 	switch {
-	case s.ic.SyntaxVersion < "4":
-		s.stop("package-not-supported", "15", at, "packages (UNO) came with syntax version 4; this is version %s", s.ic.SyntaxVersion)
+	case s.IC.SyntaxVersion < "4":
+		s.Stop("package-not-supported", "15", at, "packages (UNO) came with syntax version 4; this is version %s", s.IC.SyntaxVersion)
 		return nil
-	case s.breaks != nil:
-		s.stop("package-in-wrapped-text", "15", at, "a package (UNO) in a text whose line ends are taken out: which of its bytes were sent cannot be told")
+	case s.Breaks != nil:
+		s.Stop("package-in-wrapped-text", "15", at, "a package (UNO) in a text whose line ends are taken out: which of its bytes were sent cannot be told")
 		return nil
-	case s.headerTooLong(seg):
-		return nil
-	case len(s.ic.Messages) >= MaxMessages:
-		s.stop("too-many-messages", "35", at, "more than %d messages", MaxMessages)
+	case s.TooLong(seg) || s.Full(at):
 		return nil
 	}
 	length, ok := octets(seg.Get(4, 1))
 	headers, known := octets(seg.Get(4, 2))
 	if !ok || !known && seg.Get(4, 2) != "" || headers > 999 {
-		s.stop("package-length-invalid", "37", seg.Location(4, 1), "UNO 0810 is %q and 0814 %q: how long the object is cannot be told", clip(seg.RawValue(4, 1, 1)), clip(seg.RawValue(4, 1, 2)))
+		s.Stop("package-length-invalid", "37", seg.Location(4, 1), "UNO 0810 is %q and 0814 %q: how long the object is cannot be told", clip(seg.RawValue(4, 1, 1)), clip(seg.RawValue(4, 1, 2)))
 		return nil
 	}
-	i := s.begin(seg, edi.Message{Reference: s.keptText(referencePrefix + trim(seg.Get(1, 1))), Type: s.packageType(seg)})
+	i := s.begin(seg, edi.Message{Reference: s.Kept(referencePrefix + trim(seg.Get(1, 1))), Type: s.packageType(seg)})
 	if trim(seg.Get(1, 1)) == "" {
-		s.report(i, edi.SeverityError, "uno-incomplete", "13", seg.Location(1, 1), "UNO has no package reference (0800)")
+		s.Report(i, edi.SeverityError, "uno-incomplete", "13", seg.Location(1, 1), "UNO has no package reference (0800)")
 	}
 	s.parcel = &parcel{length: length, headers: int(headers)}
 	if headers == 0 {
@@ -89,16 +86,16 @@ func (s *scan) object(seg *edi.Segment) error {
 	p := s.parcel
 	p.from = seg.End()
 	p.to = p.from + p.length
-	end := s.ic.Offset + s.ic.Length
+	end := s.IC.Offset + s.IC.Length
 	if p.to < p.from || p.to > end-3 {
 		s.lengthWrong(p, "the interchange ends before that")
 		return nil
 	}
-	if p.to-s.lex.Offset(s.open) > s.reader.messageLimit() {
-		s.stop("message-too-large", "18", s.lex.Segments[s.open].Location(0, 0), "a package is larger than %d bytes", s.reader.messageLimit())
+	if p.to-s.Lex.Offset(s.Open) > s.reader.messageLimit() {
+		s.Stop("message-too-large", "18", s.Lex.Segments[s.Open].Location(0, 0), "a package is larger than %d bytes", s.reader.messageLimit())
 		return nil
 	}
-	b, err := s.payload.Slice(p.to, 3)
+	b, err := s.Payload.Slice(p.to, 3)
 	if err != nil {
 		return err
 	}
@@ -106,41 +103,37 @@ func (s *scan) object(seg *edi.Segment) error {
 		s.lengthWrong(p, "UNP does not stand there")
 		return nil
 	}
-	s.lex.Skip(s.next+1, p.to)
+	s.Lex.Skip(s.Next+1, p.to)
 	return nil
 }
 
 // lengthWrong ends the scan: where the object ends, and what stands in it, cannot
 // be told.
 func (s *scan) lengthWrong(p *parcel, why string) {
-	uno := s.lex.Segments[s.open]
-	s.stop("package-length-mismatch", "29", uno.Location(4, 1), "UNO 0810 says that the object ends %d bytes behind its headers, but %s", p.length, why)
+	uno := s.Lex.Segments[s.Open]
+	s.Stop("package-length-mismatch", "29", uno.Location(4, 1), "UNO 0810 says that the object ends %d bytes behind its headers, but %s", p.length, why)
 }
 
 // unp ends a package.
 func (s *scan) unp(seg *edi.Segment) error {
 	if s.parcel == nil {
-		s.report(-1, edi.SeverityError, "uno-missing", "13", seg.Location(0, 0), "UNP ends a package that no UNO began")
+		s.Report(-1, edi.SeverityError, "uno-missing", "13", seg.Location(0, 0), "UNP ends a package that no UNO began")
 		return nil
 	}
 	p := s.parcel
 	s.parcel = nil
-	s.content.AddObject(s.lex.Bytes(p.from, p.to))
-	s.content.Add(seg, true)
-	i := s.message()
-	segments := s.lex.Segments[s.open : s.next+1]
-	s.close(segments)
+	s.Content.AddObject(s.Lex.Bytes(p.from, p.to))
+	s.Content.Add(seg, true)
+	i := s.Message()
+	segments := s.Lex.Segments[s.Open : s.Next+1]
+	s.Measure(segments)
 	s.count(i, seg, 1, int(p.length), "unp-length-mismatch", "UNP 0810", "bytes", "the object")
-	reference := s.ic.Messages[i].Reference[len(referencePrefix):]
+	reference := s.IC.Messages[i].Reference[len(referencePrefix):]
 	s.reference(i, seg, 2, reference, "unp-reference-mismatch", "UNP 0800", "UNO")
 	for k := range segments {
 		s.characters(i, segments[k:k+1])
 	}
-	s.open, s.seen = -1, s.lex.Seen
-	if s.visit == nil || s.stopped {
-		return nil
-	}
-	return s.visit(i, &edi.Body{Segments: segments})
+	return s.Deliver(i, &edi.Body{Segments: segments})
 }
 
 // passObject has the lexer pass over the object of a package that Scan has read

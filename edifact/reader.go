@@ -16,7 +16,7 @@ type Reader struct {
 	Check func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error
 
 	maxMessage int64 // bytes; 0 means MaxMessage
-	chunk      int   // bytes read from a spool at a time; 0 means readChunk
+	chunk      int   // bytes read from a spool at a time; 0 means the window's own
 }
 
 // What is refused for its size alone. A message is held in memory as a whole.
@@ -27,9 +27,6 @@ const (
 	MaxGroups   = 99_999    // in one interchange
 	MaxTypes    = 1_000     // different S009 in one interchange
 	MaxHeader   = 4 << 10   // bytes of UNB, UNG or UNH
-	maxMarks    = 24 << 20  // delimiters in one message
-
-	readChunk = 256 << 10
 )
 
 func (r Reader) messageLimit() int64 {
@@ -43,7 +40,7 @@ func (r Reader) messageLimit() int64 {
 // a UIB, UNG or UNH that Split can name in its refusal. A byte order mark and
 // blanks may stand before it.
 func Leads(head []byte) bool {
-	head = skipLead(head)
+	head = edi.SkipLead(head)
 	if len(head) < 4 {
 		return false
 	}
@@ -51,27 +48,7 @@ func Leads(head []byte) bool {
 	case "UNA":
 		return true
 	case "UNB", "UIB", "UNG", "UNH":
-		return !alphanumeric(head[3])
+		return !edi.Alphanumeric(head[3])
 	}
 	return false
-}
-
-// skipLead takes off what may stand before a header.
-// QUIRK: desktop tools write a byte order mark, spoolers line breaks and NUL.
-func skipLead(b []byte) []byte {
-	for len(b) > 0 {
-		switch {
-		case edi.Blank(b[0]):
-			b = b[1:]
-		case len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF:
-			b = b[3:]
-		default:
-			return b
-		}
-	}
-	return b
-}
-
-func alphanumeric(b byte) bool {
-	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
 }

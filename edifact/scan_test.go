@@ -219,20 +219,13 @@ func TestScan(t *testing.T) {
 	t.Run("more findings than are kept still refuse every message", func(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(unb3)
-		for i := range maxRefused + 5 {
+		for i := range edi.MaxRefused + 5 {
 			fmt.Fprintf(&b, "UNH+%d+INVOIC'UNT+3+%d'", i, i)
 		}
-		fmt.Fprintf(&b, "UNZ+%d+REF'", maxRefused+5)
+		fmt.Fprintf(&b, "UNZ+%d+REF'", edi.MaxRefused+5)
 		ic := one(t, Reader{}, b.String())
-		if len(ic.MessageErrors) != maxRefused || !ic.Refused(maxRefused-1) || !ic.Refused(maxRefused+1) || ic.DroppedErrors == 0 {
+		if len(ic.MessageErrors) != edi.MaxRefused || !ic.Refused(edi.MaxRefused-1) || !ic.Refused(edi.MaxRefused+1) || ic.DroppedErrors == 0 {
 			t.Fatal(len(ic.MessageErrors), ic.Errors)
-		}
-	})
-	t.Run("a first error takes the place of the last warning kept", func(t *testing.T) {
-		list := []*edi.Error{{Severity: edi.SeverityWarning}, {Severity: edi.SeverityNote}}
-		list, dropped := keep(list, &edi.Error{Severity: edi.SeverityError}, 2)
-		if !dropped || edi.Worst(list) != edi.SeverityError {
-			t.Fatal(list)
 		}
 	})
 	t.Run("references are told apart among very many", func(t *testing.T) {

@@ -1,10 +1,8 @@
 package edifact
 
 import (
-	"crypto/sha256"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -12,25 +10,23 @@ import (
 // service handles the segment UN followed by kind, and reports whether it is one
 // of the envelope: UNS and UGH are ordinary ones.
 func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
-	if s.open >= 0 { // the message may end here: one size for it, whatever the window
-		if s.limit(s.lex.Span(s.open, s.next+1)); s.stopped {
-			return true, nil
-		}
+	if s.Open >= 0 && !s.Fits() { // the message may end here
+		return true, nil
 	}
 	switch kind {
 	case 'B', 'G':
-		s.content.AddWithout(seg, omissions[kind]...)
+		s.Content.AddWithout(seg, omissions[kind]...)
 	case 'H', 'T', 'E', 'Z', 'O':
-		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+		s.Content.Add(seg, s.High())
 	case 'P':
 		if s.parcel == nil {
-			s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+			s.Content.Add(seg, s.High())
 		}
 	default:
 		return false, nil
 	}
-	if kind != 'T' && kind != 'H' && kind != 'O' && s.open < 0 {
-		s.characters(-1, s.lex.Segments[s.next:s.next+1])
+	if kind != 'T' && kind != 'H' && kind != 'O' && s.Open < 0 {
+		s.characters(-1, s.Lex.Segments[s.Next:s.Next+1])
 	}
 	switch kind {
 	case 'B':
@@ -65,20 +61,20 @@ var omissions = map[byte][]edi.Omission{
 
 // unb reports what Split has let pass.
 func (s *scan) unb(seg *edi.Segment) {
-	ic := s.ic
-	if s.open >= 0 || ic.Segments > 1 {
-		s.report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0), "a second UNB stands in the interchange")
+	ic := s.IC
+	if s.Open >= 0 || ic.Segments > 1 {
+		s.Report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0), "a second UNB stands in the interchange")
 		return
 	}
 	if v := ic.SyntaxVersion; v != "1" && v != "2" && v != "3" && v != "4" {
-		s.report(-1, edi.SeverityError, "syntax-version-unsupported", "2", seg.Location(1, 2), "syntax version %q (0002) is not 1, 2, 3 or 4", v)
+		s.Report(-1, edi.SeverityError, "syntax-version-unsupported", "2", seg.Location(1, 2), "syntax version %q (0002) is not 1, 2, 3 or 4", v)
 	}
 	if _, known := s.reader.charset(ic.SyntaxID, ic.Encoding); !known {
 		switch ic.Encoding {
 		case "4", "5", "6", "8":
-			s.report(-1, edi.SeverityError, "encoding-unsupported", "2", seg.Location(1, 4), "character encoding %s (0133) is not read", ic.Encoding)
+			s.Report(-1, edi.SeverityError, "encoding-unsupported", "2", seg.Location(1, 4), "character encoding %s (0133) is not read", ic.Encoding)
 		default:
-			s.report(-1, edi.SeverityWarning, "syntax-identifier-unknown", "2", seg.Location(1, 1),
+			s.Report(-1, edi.SeverityWarning, "syntax-identifier-unknown", "2", seg.Location(1, 1),
 				"syntax identifier %q (0001) is unknown; the text is read as ASCII unless the partner's charset is set", ic.SyntaxID)
 		}
 	}
@@ -88,18 +84,30 @@ func (s *scan) unb(seg *edi.Segment) {
 	}
 	switch date := trim(seg.Get(4, 1)); {
 	case ic.Date == "":
-		s.report(-1, edi.SeverityWarning, "unb-date-invalid", "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", seg.Get(4, 1))
+		s.Report(-1, edi.SeverityWarning, "unb-date-invalid", "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", seg.Get(4, 1))
 	case len(date) != long:
-		s.report(-1, edi.SeverityWarning, "unb-date-length", "39", seg.Location(4, 1),
+		s.Report(-1, edi.SeverityWarning, "unb-date-length", "39", seg.Location(4, 1),
 			"date of preparation %s (0017) has %d digits, in syntax version %s it has %d", date, len(date), ic.SyntaxVersion, long)
 	}
 	s.padded(seg)
 	if len([]rune(ic.ControlReference)) > 14 {
-		s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
+		s.Report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
 	}
 	for i, p := range [...]edi.Party{ic.Sender, ic.Recipient} {
 		if len([]rune(p.ID)) > 35 {
-			s.report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(2+i, 1), "an interchange partner's identifier is longer than 35 characters")
+			s.Report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(2+i, 1), "an interchange partner's identifier is longer than 35 characters")
+		}
+	}
+}
+
+// padded looks for identifiers of UNB that blanks fill up. ISO 9735-1 §9 has
+// them suppressed.
+func (s *scan) padded(unb *edi.Segment) {
+	for _, at := range [...]place{{2, 1}, {2, 2}, {3, 1}, {3, 2}, {5, 1}} {
+		if v := unb.Get(at[0], at[1]); v != trim(v) {
+			s.Forgive(-1, edi.SeverityNote, s.reader.RefuseUnpadded, "padded-identifier", "12", unb.Location(at[0], at[1]),
+				"%s is filled up with blanks, which do not count", ElementName("UNB", at[0], at[1]))
+			return
 		}
 	}
 }
@@ -111,11 +119,11 @@ func (s *scan) ung(seg *edi.Segment) {
 	if s.loose {
 		s.mixed(at)
 	}
-	if s.headerTooLong(seg) {
+	if s.TooLong(seg) {
 		return
 	}
-	if len(s.ic.Groups) >= MaxGroups {
-		s.stop("too-many-groups", "35", at, "more than %d groups", MaxGroups)
+	if len(s.IC.Groups) >= MaxGroups {
+		s.Stop("too-many-groups", "35", at, "more than %d groups", MaxGroups)
 		return
 	}
 	g := edi.Group{
@@ -126,30 +134,25 @@ func (s *scan) ung(seg *edi.Segment) {
 		g.Version += ":" + r
 	}
 	g.Date, g.Time = moment(*seg, 4)
-	s.ic.Groups = append(s.ic.Groups, g)
-	s.group = len(s.ic.Groups) - 1
+	known := s.NewGroup(g)
 	if g.Reference == "" {
-		s.report(ofGroup(s.group), edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
-	} else if s.groups[g.Reference] {
-		s.report(ofGroup(s.group), edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
+		s.Report(edi.OfGroup(s.Group), edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
+	} else if known {
+		s.Report(edi.OfGroup(s.Group), edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
 	}
-	if s.groups == nil {
-		s.groups = make(map[string]bool)
-	}
-	s.groups[g.Reference] = true
 }
 
 func (s *scan) une(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
-	if s.group < 0 {
-		s.report(-1, edi.SeverityError, "ung-missing", "13", at, "UNE ends a group that no UNG began")
+	if s.Group < 0 {
+		s.Report(-1, edi.SeverityError, "ung-missing", "13", at, "UNE ends a group that no UNG began")
 		return
 	}
-	g, i := &s.ic.Groups[s.group], ofGroup(s.group)
-	s.group = -1
+	g, i := &s.IC.Groups[s.Group], edi.OfGroup(s.Group)
+	s.Group = -1
 	if g.Messages == 0 {
-		s.report(i, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
+		s.Report(i, edi.SeverityError, "group-empty", "32", at, "group %q holds no message", g.Reference)
 	}
 	s.count(i, seg, 1, g.Messages, "une-count-mismatch", "UNE 0060", "messages", "the group")
 	s.reference(i, seg, 2, g.Reference, "une-reference-mismatch", "UNE 0048", "UNG")
@@ -159,101 +162,53 @@ func (s *scan) unz(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
 	s.endGroup(at)
-	s.ic.Complete = true
-	n, what := len(s.ic.Messages), "messages"
-	if len(s.ic.Groups) > 0 {
-		n, what = len(s.ic.Groups), "groups"
+	s.IC.Complete = true
+	n, what := len(s.IC.Messages), "messages"
+	if len(s.IC.Groups) > 0 {
+		n, what = len(s.IC.Groups), "groups"
 	}
-	if len(s.ic.Messages) == 0 {
-		s.report(-1, edi.SeverityError, "interchange-empty", "32", at, "the interchange holds no message")
+	if len(s.IC.Messages) == 0 {
+		s.Report(-1, edi.SeverityError, "interchange-empty", "32", at, "the interchange holds no message")
 	}
 	s.count(-1, seg, 1, n, "unz-count-mismatch", "UNZ 0036", what, "the interchange")
-	s.reference(-1, seg, 2, s.ic.ControlReference, "unz-reference-mismatch", "UNZ 0020", "UNB")
+	s.reference(-1, seg, 2, s.IC.ControlReference, "unz-reference-mismatch", "UNZ 0020", "UNB")
 }
 
 func (s *scan) unh(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
-	if s.group < 0 {
+	if s.Group < 0 {
 		s.loose = true
-		if len(s.ic.Groups) > 0 {
+		if len(s.IC.Groups) > 0 {
 			s.mixed(at)
 		}
 	}
-	if s.headerTooLong(seg) {
+	if s.TooLong(seg) || s.Full(at) {
 		return
 	}
-	if len(s.ic.Messages) >= MaxMessages {
-		s.stop("too-many-messages", "35", at, "more than %d messages", MaxMessages)
-		return
-	}
-	m := edi.Message{Reference: s.keptText(trim(seg.Get(1, 1))), Type: s.messageType(seg)}
+	m := edi.Message{Reference: s.Kept(trim(seg.Get(1, 1))), Type: s.messageType(seg)}
 	i := s.begin(seg, m)
 	if m.Type.Type == "" {
-		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(2, 1), "UNH has no message type (0065)")
+		s.Report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(2, 1), "UNH has no message type (0065)")
 	}
 	if m.Reference == "" {
-		s.report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(1, 1), "UNH has no message reference (0062)")
+		s.Report(i, edi.SeverityError, "unh-incomplete", "13", seg.Location(1, 1), "UNH has no message reference (0062)")
 	}
 }
 
 // begin opens the message or package m, whose header is seg, and gives its index.
 func (s *scan) begin(seg *edi.Segment, m edi.Message) int {
-	s.grow(seg)
-	s.open, s.before = s.next, s.ic.Segments-1
-	seg.Number = 1
-	m.Offset, m.Group = seg.Offset(), int32(s.group)
-	s.ic.Messages = append(s.ic.Messages, m)
-	i := s.message()
-	if s.group >= 0 {
-		g := &s.ic.Groups[s.group]
-		if g.Messages++; g.Messages > 1 && s.ic.Messages[i-1].Type.Type != m.Type.Type {
-			s.report(ofGroup(s.group), edi.SeverityWarning, "group-mixed-types", "31", seg.Location(2, 1), "group %q holds more than one message type", g.Reference)
+	i, first := s.OpenMessage(seg, m)
+	if s.Group >= 0 {
+		if g := &s.IC.Groups[s.Group]; g.Messages > 1 && s.IC.Messages[i-1].Type.Type != m.Type.Type {
+			s.Report(edi.OfGroup(s.Group), edi.SeverityWarning, "group-mixed-types", "31", seg.Location(2, 1), "group %q holds more than one message type", g.Reference)
 		}
 	}
-	if first := s.refs.Add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
-		s.report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
+	if first >= 0 && !s.reader.UnreliableMessageReferences {
+		s.Report(i, edi.SeverityError, "message-reference-duplicate", "26", seg.Location(1, 1),
 			"reference %q (0062, 0800) was used by message %d of the interchange already", m.Reference, first+1)
 	}
 	return i
-}
-
-// textChunk is how much text of references is allocated at once, in bytes.
-const textChunk = 16 << 10
-
-// keptText is t in memory shared with others: a million references would else be
-// a million objects, which the garbage collector visits one by one.
-func (s *scan) keptText(t string) string {
-	if s.text.Cap()-s.text.Len() < len(t) {
-		s.text = strings.Builder{}
-		s.text.Grow(max(min(textChunk, 16*len(s.ic.Messages)), len(t)))
-	}
-	from := s.text.Len()
-	s.text.WriteString(t)
-	return s.text.String()[from:] // what a Builder holds never moves while it fits
-}
-
-// headerTooLong stops at a header whose values nobody should keep.
-func (s *scan) headerTooLong(seg *edi.Segment) bool {
-	if len(seg.Raw()) <= MaxHeader {
-		return false
-	}
-	s.stop("header-too-long", "39", seg.Location(0, 0), "%s is longer than %d bytes", seg.Tag(), MaxHeader)
-	return true
-}
-
-// grow makes room ahead, for as many messages as the text will hold at the rate
-// so far: doubling a large slice would need three times its size for a moment.
-func (s *scan) grow(seg *edi.Segment) {
-	n := len(s.ic.Messages)
-	if n < cap(s.ic.Messages) || n < 1<<16 {
-		return
-	}
-	read := seg.Offset() - s.ic.Offset
-	expect := int(float64(n) * float64(s.ic.Length) / float64(max(read, 1)) * 1.02)
-	grown := make([]edi.Message, n, max(min(expect, MaxMessages), n+n/8))
-	copy(grown, s.ic.Messages)
-	s.ic.Messages = grown
 }
 
 // messageType gives S009 as one value for all messages that name the same.
@@ -263,7 +218,7 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 		return known
 	}
 	if len(s.types) >= MaxTypes {
-		s.stop("too-many-types", "35", seg.Location(2, 0), "more than %d message types", MaxTypes)
+		s.Stop("too-many-types", "35", seg.Location(2, 0), "more than %d message types", MaxTypes)
 	} else if s.types == nil {
 		s.types = make(map[string]*edi.MessageType)
 	}
@@ -273,75 +228,60 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 }
 
 func (s *scan) unt(seg *edi.Segment) error {
-	if s.open < 0 {
-		s.report(-1, edi.SeverityError, "unh-missing", "13", seg.Location(0, 0), "UNT ends a message that no UNH began")
+	if s.Open < 0 {
+		s.Report(-1, edi.SeverityError, "unh-missing", "13", seg.Location(0, 0), "UNT ends a message that no UNH began")
 		s.orphans = false
 		return nil
 	}
-	i := s.message()
-	segments := s.lex.Segments[s.open : s.next+1]
-	s.close(segments)
+	i := s.Message()
+	segments := s.Lex.Segments[s.Open : s.Next+1]
+	s.Measure(segments)
 	s.count(i, seg, 1, len(segments), "unt-count-mismatch", "UNT 0074", "segments", "the message")
-	s.reference(i, seg, 2, s.ic.Messages[i].Reference, "unt-reference-mismatch", "UNT 0062", "UNH")
+	s.reference(i, seg, 2, s.IC.Messages[i].Reference, "unt-reference-mismatch", "UNT 0062", "UNH")
 	s.characters(i, segments)
 	body := edi.Body{Segments: segments}
-	s.check(i, &body)
-	s.open, s.seen = -1, s.lex.Seen
-	if s.visit == nil || s.stopped {
-		return nil
-	}
-	return s.visit(i, &body)
-}
-
-// close measures the message that was begun last.
-func (s *scan) close(segments []edi.Segment) {
-	m := &s.ic.Messages[s.message()]
-	m.Length, m.Segments = segments[len(segments)-1].End()-m.Offset, int32(len(segments))
-	if s.breaks != nil { // the digest is of the bytes that were sent
-		m.SHA256 = sha256.Sum256(s.wrapped[m.Offset-s.ic.Offset:][:m.Length])
-		return
-	}
-	m.SHA256 = sha256.Sum256((&edi.Body{Segments: segments}).Raw())
+	s.Judge(i, &body)
+	return s.Deliver(i, &body)
 }
 
 // endMessage ends a message in which another header or trailer turned up.
 func (s *scan) endMessage(seg *edi.Segment) {
-	if s.open >= 0 {
-		seg.Number = int32(s.ic.Segments)
+	if s.Open >= 0 {
+		seg.Number = int32(s.IC.Segments)
 		s.untMissing(seg.Location(0, 0))
 	}
 }
 
 // untMissing ends the open message, whose last segment stands before at.
 func (s *scan) untMissing(at edi.Location) {
-	segments := s.lex.Segments[s.open:s.next]
-	s.close(segments)
-	s.characters(s.message(), segments)
-	m := &s.ic.Messages[s.message()]
+	segments := s.Lex.Segments[s.Open:s.Next]
+	s.Measure(segments)
+	s.characters(s.Message(), segments)
+	m := &s.IC.Messages[s.Message()]
 	if s.parcel != nil {
 		s.parcel = nil
-		s.report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", clip([]byte(m.Reference)), m.Offset)
+		s.Report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", clip([]byte(m.Reference)), m.Offset)
 	} else {
-		s.report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+		s.Report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
 	}
-	s.open, s.seen = -1, s.lex.Seen
+	s.CloseMessage()
 }
 
 func (s *scan) endGroup(at edi.Location) {
-	if s.group >= 0 {
+	if s.Group >= 0 {
 		s.uneMissing(at)
 	}
 }
 
 func (s *scan) uneMissing(at edi.Location) {
-	g := &s.ic.Groups[s.group]
-	s.report(-1, edi.SeverityError, "une-missing", "13", at, "group %q that begins at byte %d has no trailer UNE", g.Reference, g.Offset)
-	s.group = -1
+	g := &s.IC.Groups[s.Group]
+	s.Report(-1, edi.SeverityError, "une-missing", "13", at, "group %q that begins at byte %d has no trailer UNE", g.Reference, g.Offset)
+	s.Group = -1
 }
 
 func (s *scan) mixed(at edi.Location) {
-	if s.once("mixed") {
-		s.report(-1, edi.SeverityError, "groups-and-messages-mixed", "30", at, "messages stand both in groups and outside")
+	if s.Once("mixed") {
+		s.Report(-1, edi.SeverityError, "groups-and-messages-mixed", "30", at, "messages stand both in groups and outside")
 	}
 }
 
@@ -350,13 +290,13 @@ func (s *scan) count(i int, seg *edi.Segment, e, counted int, code, name, what, 
 	text := trim(seg.Get(e, 1))
 	switch n, err := strconv.ParseInt(text, 10, 64); {
 	case text == "":
-		s.report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %d %s", name, where, counted, what)
+		s.Report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %d %s", name, where, counted, what)
 	case !digits(text) || err != nil || n > math.MaxInt32:
-		s.report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
+		s.Report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
 	case int(n) != counted:
-		s.report(i, edi.SeverityError, code, "29", seg.Location(e, 1), "%s says %d %s, but %s has %d", name, n, what, where, counted)
-	case text[0] == '0' && n > 0 && (s.reader.RefuseLeadingZeros || s.once("leading-zeros")):
-		s.forgive(i, s.reader.RefuseLeadingZeros, "leading-zeros", "12", seg.Location(e, 1), "%s is %q: zeros stand before the count", name, clip([]byte(text)))
+		s.Report(i, edi.SeverityError, code, "29", seg.Location(e, 1), "%s says %d %s, but %s has %d", name, n, what, where, counted)
+	case text[0] == '0' && n > 0 && (s.reader.RefuseLeadingZeros || s.Once("leading-zeros")):
+		s.Forgive(i, edi.SeverityNote, s.reader.RefuseLeadingZeros, "leading-zeros", "12", seg.Location(e, 1), "%s is %q: zeros stand before the count", name, clip([]byte(text)))
 	}
 }
 
@@ -365,8 +305,8 @@ func (s *scan) reference(i int, seg *edi.Segment, e int, header, code, name, tag
 	text := trim(seg.Get(e, 1))
 	switch {
 	case text == "" && header != "":
-		s.report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %q", name, tag, header)
+		s.Report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %q", name, tag, header)
 	case text != header:
-		s.report(i, edi.SeverityError, code, "28", seg.Location(e, 1), "%s is %q, but %s has %q", name, clip([]byte(text)), tag, clip([]byte(header)))
+		s.Report(i, edi.SeverityError, code, "28", seg.Location(e, 1), "%s is %q, but %s has %q", name, clip([]byte(text)), tag, clip([]byte(header)))
 	}
 }

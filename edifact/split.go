@@ -2,10 +2,7 @@ package edifact
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -26,14 +23,14 @@ import (
 //     and whatever else could be read;
 //   - any other error when the payload cannot be read: ours, not the sender's.
 func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
-	at, head, err := lead(p, from)
+	at, head, err := edi.Lead(p, from, MaxHeader+unaLength)
 	if err != nil {
 		return nil, err
 	}
 	ic := &edi.Interchange{Syntax: "edifact", Offset: at, Delimiters: levelA}
 	body, fault := r.header(ic, head)
-	if fault != nil && fault.Code == codeText {
-		return ic, skipText(p, ic, fault)
+	if fault != nil && fault.Code == edi.CodeText {
+		return ic, edi.SkipText(p, ic, fault, headers)
 	}
 	if err := r.bounds(p, ic, body); err != nil {
 		return nil, err
@@ -42,28 +39,6 @@ func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
 		return ic, fault
 	}
 	return ic, nil
-}
-
-const codeText = "text-before-interchange"
-
-// lead gives the offset of the first byte that is no lead-in, and the bytes
-// there: enough for UNA and UNB.
-func lead(p *edi.Payload, from int64) (at int64, head []byte, err error) {
-	for at = from; at < p.Size(); {
-		head, err = p.Slice(at, min(2*MaxHeader, p.Size()-at))
-		if err != nil {
-			return 0, nil, err
-		}
-		rest := skipLead(head)
-		at += int64(len(head) - len(rest))
-		if len(rest) >= MaxHeader+unaLength || at+int64(len(rest)) >= p.Size() && len(rest) > 0 {
-			return at, rest, nil
-		}
-		if len(rest) > 0 && len(rest) < len(head) {
-			continue // read again from the first byte that counts
-		}
-	}
-	return 0, nil, io.EOF
 }
 
 // header reads UNA and UNB off head and gives the offset behind UNB.
@@ -79,13 +54,13 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 			return ic.Offset + 3, refuse("una-invalid", "22", "UNA", wrong)
 		}
 		ic.Delimiters = d
-		if rest = skipLead(rest[n:]); len(rest) == 0 {
+		if rest = edi.SkipLead(rest[n:]); len(rest) == 0 {
 			return ic.Offset + int64(n), refuse("unb-missing", "13", "UNB", "nothing follows UNA: the interchange header UNB is missing")
 		}
 	}
 	behind = ic.Offset + int64(len(head)-len(rest))
 	tag := ""
-	if len(rest) >= 4 && !alphanumeric(rest[3]) {
+	if len(rest) >= 4 && !edi.Alphanumeric(rest[3]) {
 		tag = string(rest[:3])
 	}
 	switch {
@@ -97,7 +72,7 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 	case ic.Delimiters.Explicit:
 		return behind, refuse("unb-missing", "13", "UNB", "UNA is not followed by the interchange header UNB")
 	default:
-		return behind, refuse(codeText, "", "", "text that is no interchange")
+		return behind, refuse(edi.CodeText, "", "", "text that is no interchange")
 	}
 	if d := &ic.Delimiters; !d.Explicit && rest[3] == levelB.Element {
 		*d = levelB
@@ -160,49 +135,14 @@ const isaHead = 18
 // separators stand in fixed places: it is another reader's, and must not be passed
 // over as text.
 func leadsX12(b []byte) bool {
-	return len(b) >= isaHead && string(b[:3]) == "ISA" && !alphanumeric(b[3]) && b[6] == b[3] && b[17] == b[3]
+	return len(b) >= isaHead && string(b[:3]) == "ISA" && !edi.Alphanumeric(b[3]) && b[6] == b[3] && b[17] == b[3]
 }
 
-// skipText sets ic to the text up to the next header that starts a line, or all
-// the rest, and completes the refusal.
-func skipText(p *edi.Payload, ic *edi.Interchange, fault *edi.Error) error {
-	h := sha256.New()
-	at, found := ic.Offset, false
-	for at < p.Size() && !found {
-		b, err := p.Slice(at, min(readChunk, p.Size()-at))
-		if err != nil {
-			return err
-		}
-		n := len(b)
-		last := at+int64(n) >= p.Size()
-		if !last {
-			n -= isaHead // a header may begin in what is left
-		}
-		for i := 0; i < n && !found; i++ {
-			if b[i] != '\n' && b[i] != '\r' && b[i] != '\'' && b[i] != '~' {
-				continue
-			}
-			if i+5 < len(b) && Leads(b[i+1:min(len(b), i+6)]) && b[i+1] == 'U' || leadsX12(b[i+1:]) {
-				n, found = i+1, true
-			}
-		}
-		h.Write(b[:n])
-		at += int64(n)
-	}
-	ic.Length = at - ic.Offset
-	h.Sum(ic.PayloadSHA256[:0])
-	fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand before UNA or UNB", ic.Length)
-	if !found {
-		fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand at the end: no UNA or UNB follows", ic.Length)
-	}
-	return fault
-}
-
-// AsError gives the sender's fault that Split returned, nil if it was none.
-func AsError(err error) *edi.Error {
-	var fault *edi.Error
-	if errors.As(err, &fault) {
-		return fault
-	}
-	return nil
+// headers are those of either syntax that start a line or stand behind a terminator.
+var headers = edi.Headers{
+	Names:  "UNA or UNB",
+	Behind: func(b byte) bool { return b == '\n' || b == '\r' || b == '\'' || b == '~' },
+	Starts: func(b []byte) bool {
+		return len(b) >= 5 && b[0] == 'U' && Leads(b[:5]) || leadsX12(b)
+	},
 }

@@ -23,6 +23,9 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+// boundsChunk is what edi.Bounds reads at a time.
+const boundsChunk = 64 << 10
+
 func TestSplitHeader(t *testing.T) {
 	t.Run("everything UNB says", func(t *testing.T) {
 		ic := one(t, Reader{}, "UNB+UNOC:3+S :14 :X+R:ZZZ+261129:1015+REF 1 +PW:AA+APP+A+1+AGREED+1'"+unh1+"UNT+2+1'UNZ+1+REF 1'")
@@ -157,7 +160,7 @@ func TestSplitRefusals(t *testing.T) {
 				if ic == nil {
 					break
 				}
-				if fault := AsError(err); fault != nil {
+				if fault := edi.AsError(err); fault != nil {
 					got = append(got, fmt.Sprintf("%s %d+%d", fault.Code, ic.Offset, ic.Length))
 				} else if err == nil {
 					good++

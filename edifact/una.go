@@ -37,7 +37,7 @@ func readUNA(b []byte) (d edi.Delimiters, n int, fault string) {
 		if c == 0 && i == 3 {
 			continue
 		}
-		if alphanumeric(c) || c == 0 || c >= 0x80 || c == ' ' {
+		if edi.Alphanumeric(c) || c == 0 || c >= 0x80 || c == ' ' {
 			return d, n, "UNA names a letter, a digit or a blank as a service character"
 		}
 		for _, other := range service[:i] {
@@ -61,7 +61,7 @@ func settleRepetition(d edi.Delimiters, version string) edi.Delimiters {
 		d.Repetition = '*'
 	}
 	switch r := d.Repetition; {
-	case r == d.Component, r == d.Element, r == d.Terminator, r == d.Release, alphanumeric(r), r >= 0x80:
+	case r == d.Component, r == d.Element, r == d.Terminator, r == d.Release, edi.Alphanumeric(r), r >= 0x80:
 		d.Repetition = 0
 	}
 	return d

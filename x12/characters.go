@@ -14,8 +14,8 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 	if len(segments) == 0 {
 		return
 	}
-	breaks := bytes.IndexByte((&edi.Body{Segments: segments}).Raw(), '\n') >= 0 && s.ic.Delimiters.Terminator != '\n'
-	if s.seen&(edi.ClassControl|edi.ClassHigh) == 0 && !breaks {
+	breaks := bytes.IndexByte((&edi.Body{Segments: segments}).Raw(), '\n') >= 0 && s.IC.Delimiters.Terminator != '\n'
+	if s.Seen&(edi.ClassControl|edi.ClassHigh) == 0 && !breaks {
 		return
 	}
 	for _, seg := range segments {
@@ -39,15 +39,15 @@ func (s *scan) segmentCharacters(i int, seg edi.Segment) (refused bool) {
 			high = high || !s.delimiter(b)
 		case b >= 0x20 && b != 0x7F || s.delimiter(b):
 		case b == 0:
-			s.report(i, edi.SeverityError, "character-invalid", "6", at(k), "a NUL byte stands in the text")
+			s.Report(i, edi.SeverityError, "character-invalid", "6", at(k), "a NUL byte stands in the text")
 			return true
 		case b == '\r' || b == '\n':
-			if s.once("line-break") {
-				s.report(-1, edi.SeverityWarning, "line-break", "", at(k),
+			if s.Once("line-break") {
+				s.Report(-1, edi.SeverityWarning, "line-break", "", at(k),
 					"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", clip(seg.RawTag()))
 			}
-		case s.once("control-character"):
-			s.report(-1, edi.SeverityWarning, "control-character", "", at(k), "control character 0x%02X stands in the text", b)
+		case s.Once("control-character"):
+			s.Report(-1, edi.SeverityWarning, "control-character", "", at(k), "control character 0x%02X stands in the text", b)
 		}
 	}
 	return high && s.high(i, raw, at)
@@ -64,13 +64,13 @@ func (s *scan) high(i int, raw []byte, at func(int) edi.Location) (refused bool)
 		switch {
 		case raw[k] < utf8.RuneSelf || s.delimiter(raw[k]), c.UTF8 && (r != utf8.RuneError || n > 1):
 		case c.UTF8 && c.High == nil:
-			s.report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X is no UTF-8, which the partner's settings name", raw[k])
+			s.Report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X is no UTF-8, which the partner's settings name", raw[k])
 			return true
 		case c.ASCII || !c.UTF8 && c.High[raw[k]-0x80] == utf8.RuneError:
-			s.report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X means nothing in %s, which the partner's settings name", raw[k], c.Name)
+			s.Report(i, edi.SeverityError, "character-invalid", "6", at(k), "byte 0x%02X means nothing in %s, which the partner's settings name", raw[k], c.Name)
 			return true
-		case s.assumed && s.once("charset-assumed"):
-			s.report(-1, edi.SeverityWarning, "charset-assumed", "", at(k), "byte 0x%02X is no UTF-8; such values are read as Windows-1252 unless the partner's charset is set", raw[k])
+		case s.assumed && s.Once("charset-assumed"):
+			s.Report(-1, edi.SeverityWarning, "charset-assumed", "", at(k), "byte 0x%02X is no UTF-8; such values are read as Windows-1252 unless the partner's charset is set", raw[k])
 			return false
 		}
 		if !c.UTF8 {
@@ -82,6 +82,6 @@ func (s *scan) high(i int, raw []byte, at func(int) edi.Location) (refused bool)
 }
 
 func (s *scan) delimiter(b byte) bool {
-	d := &s.ic.Delimiters
+	d := &s.IC.Delimiters
 	return b != 0 && (b == d.Component || b == d.Element || b == d.Terminator || b == d.Repetition)
 }

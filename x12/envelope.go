@@ -1,50 +1,44 @@
 package x12
 
-import (
-	"strings"
-
-	"github.com/edigw/edigw/edi"
-)
+import "github.com/edigw/edigw/edi"
 
 // service handles a segment of the interchange's or a group's envelope, and
 // reports whether it is one.
 func (s *scan) service(seg *edi.Segment, tag string) (known bool, err error) {
 	switch tag {
 	case "ISA":
-		s.content.AddWithout(seg, isaOmissions...)
+		s.Content.AddWithout(seg, isaOmissions...)
 		s.isa(seg)
 	case "GS":
-		s.content.AddWithout(seg, gsOmissions...)
+		s.Content.AddWithout(seg, gsOmissions...)
 		s.gs(seg)
 	case "ST":
-		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+		s.Content.Add(seg, s.High())
 		s.st(seg)
 	case "SE":
-		if s.open >= 0 { // the set may end here: one size for it, whatever the window
-			if s.limit(s.lex.Span(s.open, s.next+1)); s.stopped {
-				return true, nil
-			}
+		if s.Open >= 0 && !s.Fits() { // the set may end here
+			return true, nil
 		}
-		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+		s.Content.Add(seg, s.High())
 		return true, s.se(seg)
 	case "GE":
-		s.content.Add(seg, false)
+		s.Content.Add(seg, false)
 		s.ge(seg)
 	case "IEA":
-		s.content.Add(seg, false)
+		s.Content.Add(seg, false)
 		s.iea(seg)
 	case "TA1", "ISB", "ISE", "ISX":
-		if s.open >= 0 || s.group >= 0 || len(s.ic.Groups) > 0 {
+		if s.Open >= 0 || s.Group >= 0 || len(s.IC.Groups) > 0 {
 			return false, nil
 		}
-		s.content.Add(seg, s.seen&edi.ClassHigh != 0)
+		s.Content.Add(seg, s.High())
 		s.services(seg, tag)
 	default:
 		return false, nil
 	}
 	s.orphans = false
-	if tag != "ST" && s.open < 0 {
-		s.characters(-1, s.lex.Segments[s.next:s.next+1])
+	if tag != "ST" && s.Open < 0 {
+		s.characters(-1, s.Lex.Segments[s.Next:s.Next+1])
 	}
 	return true, nil
 }
@@ -58,14 +52,14 @@ var (
 
 // isa reports what Split has let pass.
 func (s *scan) isa(seg *edi.Segment) {
-	ic := s.ic
-	if s.open >= 0 || ic.Segments > 1 {
-		s.report(-1, edi.SeverityError, "isa-repeated", "022", seg.Location(0, 0), "a second ISA stands in the interchange")
+	ic := s.IC
+	if s.Open >= 0 || ic.Segments > 1 {
+		s.Report(-1, edi.SeverityError, "isa-repeated", "022", seg.Location(0, 0), "a second ISA stands in the interchange")
 		return
 	}
-	head, err := s.p.Slice(ic.Offset, min(MaxHeader, ic.Length))
+	head, err := s.Payload.Slice(ic.Offset, min(MaxHeader, ic.Length))
 	if err != nil {
-		s.report(-1, edi.SeverityError, "isa-malformed", "022", seg.Location(0, 0), "ISA could not be read again")
+		s.Report(-1, edi.SeverityError, "isa-malformed", "022", seg.Location(0, 0), "ISA could not be read again")
 		return
 	}
 	h, _, _, _ := s.reader.anyISA(head) // Split has refused a wrong one
@@ -75,58 +69,58 @@ func (s *scan) isa(seg *edi.Segment) {
 	if !h.fixed {
 		for e := 1; e < 16; e++ {
 			if len(h.element[e]) != isaWidths[e] {
-				s.forgive(edi.SeverityWarning, s.reader.RefuseUnpadded, "isa-width", "022", at(e),
+				s.Forgive(-1, edi.SeverityWarning, s.reader.RefuseUnpadded, "isa-width", "022", at(e),
 					"ISA%02d has %d characters, not the fixed %d (X12.5); the elements were told apart by the element separator", e, len(h.element[e]), isaWidths[e])
 				break
 			}
 		}
 	}
 	if h.blank {
-		s.report(-1, edi.SeverityWarning, "terminator-blank", "004", at(16), "blanks stand between ISA16 and the segment terminator %q", ic.Delimiters.Terminator)
+		s.Report(-1, edi.SeverityWarning, "terminator-blank", "004", at(16), "blanks stand between ISA16 and the segment terminator %q", ic.Delimiters.Terminator)
 	}
 	s.isaValues(&h, at)
 }
 
 // isaValues checks the values of ISA that do not identify the interchange.
 func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
-	ic := s.ic
+	ic := s.IC
 	version := ic.SyntaxVersion
 	switch {
 	case !controlVersion(version):
-		s.report(-1, edi.SeverityError, "isa-version-unsupported", "017", at(12), "control version %q (ISA12) is none of 00200 to 00801", clip([]byte(version)))
+		s.Report(-1, edi.SeverityError, "isa-version-unsupported", "017", at(12), "control version %q (ISA12) is none of 00200 to 00801", clip([]byte(version)))
 	case version >= "00402" && ic.Delimiters.Repetition == 0:
-		s.report(-1, edi.SeverityWarning, "repetition-separator-unusable", "026", at(11),
+		s.Report(-1, edi.SeverityWarning, "repetition-separator-unusable", "026", at(11),
 			"%q (ISA11) cannot be a repetition separator, which control version %s has there; no element is read as repeated", h.value(11), version)
 	}
 	if v := h.value(13); !digits(v) || len(v) > 9 {
-		s.report(-1, edi.SeverityError, "isa-control-number-invalid", "018", at(13), "control number %q (ISA13) is not nine digits", clip([]byte(v)))
+		s.Report(-1, edi.SeverityError, "isa-control-number-invalid", "018", at(13), "control number %q (ISA13) is not nine digits", clip([]byte(v)))
 	} else if len(v) < 9 {
-		s.report(-1, edi.SeverityWarning, "isa-control-number-short", "018", at(13), "control number %s (ISA13) has less than nine digits; it is read as %s", v, ic.ControlReference)
+		s.Report(-1, edi.SeverityWarning, "isa-control-number-short", "018", at(13), "control number %s (ISA13) has less than nine digits; it is read as %s", v, ic.ControlReference)
 	}
 	if ic.Date == "" {
-		s.report(-1, edi.SeverityWarning, "isa-date-invalid", "014", at(9), "%q (ISA09) is no date YYMMDD", clip(h.element[9]))
+		s.Report(-1, edi.SeverityWarning, "isa-date-invalid", "014", at(9), "%q (ISA09) is no date YYMMDD", clip(h.element[9]))
 	}
 	if !clock(ic.Time) {
-		s.report(-1, edi.SeverityWarning, "isa-time-invalid", "015", at(10), "%q (ISA10) is no time HHMM", clip(h.element[10]))
+		s.Report(-1, edi.SeverityWarning, "isa-time-invalid", "015", at(10), "%q (ISA10) is no time HHMM", clip(h.element[10]))
 	}
 	switch h.value(14) {
 	case "0", "1":
 	default:
-		s.report(-1, edi.SeverityWarning, "isa-acknowledgement-request-invalid", "019", at(14), "%q (ISA14) is neither 0 nor 1; no TA1 is taken to be asked for", h.value(14))
+		s.Report(-1, edi.SeverityWarning, "isa-acknowledgement-request-invalid", "019", at(14), "%q (ISA14) is neither 0 nor 1; no TA1 is taken to be asked for", h.value(14))
 	}
 	switch h.value(15) {
 	case "P", "T":
 	case "I":
-		s.report(-1, edi.SeverityError, "isa-usage-unsupported", "020", at(15), "the interchange is marked as information (ISA15 = I), neither production nor test; it is not processed")
+		s.Report(-1, edi.SeverityError, "isa-usage-unsupported", "020", at(15), "the interchange is marked as information (ISA15 = I), neither production nor test; it is not processed")
 	default:
-		s.report(-1, edi.SeverityError, "isa-usage-invalid", "020", at(15), "%q (ISA15) is neither P for production nor T for test", h.value(15))
+		s.Report(-1, edi.SeverityError, "isa-usage-invalid", "020", at(15), "%q (ISA15) is neither P for production nor T for test", h.value(15))
 	}
 	for _, q := range [...]struct {
 		element  int
 		standard string
 	}{{5, "005"}, {7, "007"}} {
 		if len(h.value(q.element)) != 2 {
-			s.report(-1, edi.SeverityWarning, "isa-qualifier-invalid", q.standard, at(q.element), "%q (ISA%02d) is no qualifier of two characters", h.value(q.element), q.element)
+			s.Report(-1, edi.SeverityWarning, "isa-qualifier-invalid", q.standard, at(q.element), "%q (ISA%02d) is no qualifier of two characters", h.value(q.element), q.element)
 		}
 	}
 }
@@ -154,14 +148,14 @@ func (s *scan) services(seg *edi.Segment, tag string) {
 	switch tag {
 	case "TA1":
 		s.answers++
-		s.report(-1, edi.SeverityNote, codeTA1, "", seg.Location(0, 0), "it acknowledges our interchange %s: %s, note %s",
+		s.Report(-1, edi.SeverityNote, codeTA1, "", seg.Location(0, 0), "it acknowledges our interchange %s: %s, note %s",
 			clip(seg.RawElement(1)), clip(seg.RawElement(4)), clip(seg.RawElement(5)))
 	case "ISX":
 		if seg.Get(1, 1) != "" {
-			s.report(-1, edi.SeverityError, "isx-unsupported", "022", seg.Location(1, 1), "ISX names a release character, which is not read; send without one")
+			s.Report(-1, edi.SeverityError, "isx-unsupported", "022", seg.Location(1, 1), "ISX names a release character, which is not read; send without one")
 		}
 	default:
-		s.report(-1, edi.SeverityNote, "network-request", "", seg.Location(0, 0), "%s asks something of a network; it has no effect here", tag)
+		s.Report(-1, edi.SeverityNote, "network-request", "", seg.Location(0, 0), "%s asks something of a network; it has no effect here", tag)
 	}
 }
 
@@ -169,14 +163,14 @@ func (s *scan) iea(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
 	s.endGroup(at)
-	if s.ic.Complete {
-		s.report(-1, edi.SeverityError, "iea-repeated", "022", at, "a second IEA stands in the interchange")
+	if s.IC.Complete {
+		s.Report(-1, edi.SeverityError, "iea-repeated", "022", at, "a second IEA stands in the interchange")
 		return
 	}
-	s.ic.Complete = true
-	n := len(s.ic.Groups)
+	s.IC.Complete = true
+	n := len(s.IC.Groups)
 	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
-		s.report(-1, severity, code, standard, seg.Location(e, 1), text, args...)
+		s.Report(-1, severity, code, standard, seg.Location(e, 1), text, args...)
 	}
 	if n == 0 && s.answers == 0 {
 		report(edi.SeverityError, "interchange-empty", "024", 0, "the interchange holds no group and no TA1")
@@ -187,27 +181,5 @@ func (s *scan) iea(seg *edi.Segment) {
 	} else {
 		s.count(seg, 1, n, "iea-count-mismatch", "021", "IEA01", "groups", "the interchange", report)
 	}
-	controlNumbers(seg, 2, s.ic.ControlReference, "iea-reference-mismatch", "001", "IEA02", "ISA13", report)
-}
-
-// keptText is t in memory shared with others: a million control numbers would else
-// be a million objects, which the garbage collector visits one by one.
-func (s *scan) keptText(t string) string {
-	const chunk = 16 << 10
-	if s.text.Cap()-s.text.Len() < len(t) {
-		s.text = strings.Builder{}
-		s.text.Grow(max(min(chunk, 16*len(s.ic.Messages)), len(t)))
-	}
-	from := s.text.Len()
-	s.text.WriteString(t)
-	return s.text.String()[from:] // what a Builder holds never moves while it fits
-}
-
-// headerTooLong stops at a header whose values nobody should keep.
-func (s *scan) headerTooLong(seg *edi.Segment) bool {
-	if len(seg.Raw()) <= MaxHeader {
-		return false
-	}
-	s.stop("header-too-long", "024", seg.Location(0, 0), "%s is longer than %d bytes", seg.Tag(), MaxHeader)
-	return true
+	controlNumbers(seg, 2, s.IC.ControlReference, "iea-reference-mismatch", "001", "IEA02", "ISA13", report)
 }

@@ -32,7 +32,7 @@ func FuzzSplit(f *testing.F) {
 		for n := 0; ; n++ {
 			ic, err := Reader{}.Split(p, at)
 			if ic == nil {
-				if err == nil || AsError(err) != nil {
+				if err == nil || edi.AsError(err) != nil {
 					t.Fatalf("no interchange and error %v", err)
 				}
 				return

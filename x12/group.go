@@ -1,21 +1,19 @@
 package x12
 
-import (
-	"github.com/edigw/edigw/edi"
-)
+import "github.com/edigw/edigw/edi"
 
 func (s *scan) gs(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
 	s.endGroup(at)
-	if s.headerTooLong(seg) {
+	if s.TooLong(seg) {
 		return
 	}
-	if s.ic.Complete {
-		s.report(-1, edi.SeverityError, "segment-behind-iea", "022", at, "a group stands behind IEA")
+	if s.IC.Complete {
+		s.Report(-1, edi.SeverityError, "segment-behind-iea", "022", at, "a group stands behind IEA")
 	}
-	if len(s.ic.Groups) >= MaxGroups {
-		s.stop("too-many-groups", "024", at, "more than %d groups", MaxGroups)
+	if len(s.IC.Groups) >= MaxGroups {
+		s.Stop("too-many-groups", "024", at, "more than %d groups", MaxGroups)
 		return
 	}
 	g := edi.Group{
@@ -23,21 +21,16 @@ func (s *scan) gs(seg *edi.Segment) {
 		Date: date(trim(seg.Get(4, 1))), Time: trim(seg.Get(5, 1)), Reference: trim(seg.Get(6, 1)),
 		Agency: trim(seg.Get(7, 1)), Version: trim(seg.Get(8, 1)), Offset: seg.Offset(), Included: -1,
 	}
-	s.ic.Groups = append(s.ic.Groups, g)
-	s.group = len(s.ic.Groups) - 1
+	known := s.NewGroup(g)
 	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
-		s.reportGroup(s.group, severity, code, standard, seg.Location(e, 1), text, args...)
+		s.Report(edi.OfGroup(s.Group), severity, code, standard, seg.Location(e, 1), text, args...)
 	}
 	switch {
 	case !digits(g.Reference) || len(g.Reference) > 9:
 		report(edi.SeverityError, "gs-control-number-invalid", "6", 6, "control number %q (GS06) is not one to nine digits", clip([]byte(g.Reference)))
-	case s.groups[g.Reference]:
+	case known:
 		report(edi.SeverityError, "gs-control-number-duplicate", "19", 6, "control number %s (GS06) occurs twice in the interchange", g.Reference)
 	}
-	if s.groups == nil {
-		s.groups = make(map[string]bool)
-	}
-	s.groups[g.Reference] = true
 	if len(g.FunctionalID) != 2 {
 		report(edi.SeverityError, "gs-incomplete", "1", 1, "%q is no functional identifier of two letters (GS01)", clip([]byte(g.FunctionalID)))
 	}
@@ -51,33 +44,33 @@ func (s *scan) gs(seg *edi.Segment) {
 
 func (s *scan) ge(seg *edi.Segment) {
 	s.endMessage(seg)
-	if s.group < 0 {
-		s.report(-1, edi.SeverityError, "gs-missing", "022", seg.Location(0, 0), "GE ends a group that no GS began")
+	if s.Group < 0 {
+		s.Report(-1, edi.SeverityError, "gs-missing", "022", seg.Location(0, 0), "GE ends a group that no GS began")
 		return
 	}
-	g := s.group
-	s.group = -1
+	g := s.Group
+	s.Group = -1
 	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
-		s.reportGroup(g, severity, code, standard, seg.Location(e, 1), text, args...)
+		s.Report(edi.OfGroup(g), severity, code, standard, seg.Location(e, 1), text, args...)
 	}
-	if s.ic.Groups[g].Messages == 0 {
-		report(edi.SeverityError, "group-empty", "5", 0, "group %s holds no transaction set", s.ic.Groups[g].Reference)
+	if s.IC.Groups[g].Messages == 0 {
+		report(edi.SeverityError, "group-empty", "5", 0, "group %s holds no transaction set", s.IC.Groups[g].Reference)
 	}
 	if n := trim(seg.Get(1, 1)); digits(n) && len(n) < 10 {
-		s.ic.Groups[g].Included = number(n)
+		s.IC.Groups[g].Included = number(n)
 	}
-	s.count(seg, 1, s.ic.Groups[g].Messages, "ge-count-mismatch", "5", "GE01", "transaction sets", "the group", report)
-	controlNumbers(seg, 2, s.ic.Groups[g].Reference, "ge-reference-mismatch", "4", "GE02", "GS06", report)
+	s.count(seg, 1, s.IC.Groups[g].Messages, "ge-count-mismatch", "5", "GE01", "transaction sets", "the group", report)
+	controlNumbers(seg, 2, s.IC.Groups[g].Reference, "ge-reference-mismatch", "4", "GE02", "GS06", report)
 }
 
 func (s *scan) endGroup(at edi.Location) {
-	if s.group >= 0 {
+	if s.Group >= 0 {
 		s.geMissing(at)
 	}
 }
 
 func (s *scan) geMissing(at edi.Location) {
-	g := &s.ic.Groups[s.group]
-	s.reportGroup(s.group, edi.SeverityError, "ge-missing", "3", at, "group %s that begins at byte %d has no trailer GE", clip([]byte(g.Reference)), g.Offset)
-	s.group = -1
+	g := &s.IC.Groups[s.Group]
+	s.Report(edi.OfGroup(s.Group), edi.SeverityError, "ge-missing", "3", at, "group %s that begins at byte %d has no trailer GE", clip([]byte(g.Reference)), g.Offset)
+	s.Group = -1
 }

@@ -59,9 +59,9 @@ func (r Reader) readISA(b []byte) (h isa, d edi.Delimiters, fault *edi.Error) {
 	d.Terminator = rest[0]
 	h.length = len(b) - len(rest) + 1
 	switch t := d.Terminator; {
-	case alphanumeric(d.Component) || edi.Blank(d.Component) || d.Component == d.Element || d.Component >= 0x80:
+	case edi.Alphanumeric(d.Component) || edi.Blank(d.Component) || d.Component == d.Element || d.Component >= 0x80:
 		return h, d, refuse("027", 16, "%q cannot be the component separator (ISA16); it may be missing", d.Component)
-	case alphanumeric(t) || t == 0 || t == ' ' || t == '\t':
+	case edi.Alphanumeric(t) || t == 0 || t == ' ' || t == '\t':
 		return h, d, refuse("004", 0, "%q cannot be the segment terminator; ISA16 or the terminator is missing", t)
 	case t == d.Element || t == d.Component:
 		return h, d, refuse("004", 0, "%q stands for two delimiters", t)
@@ -132,7 +132,7 @@ func repetition(isa11, isa12 []byte, d edi.Delimiters) byte {
 		return 0
 	}
 	switch c := isa11[0]; {
-	case alphanumeric(c), c <= ' ' && (c < 0x1C || c == ' '), c >= 0x80, c == d.Element, c == d.Component, c == d.Terminator:
+	case edi.Alphanumeric(c), c <= ' ' && (c < 0x1C || c == ' '), c >= 0x80, c == d.Element, c == d.Component, c == d.Terminator:
 		return 0
 	default:
 		return c

@@ -28,7 +28,6 @@ const (
 	MaxGroups   = 99_999     // in one interchange: IEA01 is n..5
 	MaxTypes    = 1_000      // different ST01, ST03 and GS08 in one interchange
 	MaxHeader   = 4 << 10    // bytes of ISA, GS or ST
-	maxMarks    = 24 << 20   // delimiters in one transaction set
 )
 
 func (r Reader) messageLimit() int64 {
@@ -42,7 +41,7 @@ func (r Reader) messageLimit() int64 {
 // that Split can name in its refusal. A byte order mark and blanks may stand
 // before it.
 func Leads(head []byte) bool {
-	head = skipLead(head)
+	head = edi.SkipLead(head)
 	switch {
 	case len(head) >= 4 && string(head[:3]) == "ISA":
 		return delimits(head[3])
@@ -53,27 +52,7 @@ func Leads(head []byte) bool {
 }
 
 // delimits reports whether b may be an element separator.
-func delimits(b byte) bool { return !alphanumeric(b) && !edi.Blank(b) && b < 0x80 || b == '\t' }
-
-// skipLead takes off what may stand before a header.
-// QUIRK: desktop tools write a byte order mark, spoolers line breaks and NUL.
-func skipLead(b []byte) []byte {
-	for len(b) > 0 {
-		switch {
-		case edi.Blank(b[0]):
-			b = b[1:]
-		case len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF:
-			b = b[3:]
-		default:
-			return b
-		}
-	}
-	return b
-}
-
-func alphanumeric(b byte) bool {
-	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
-}
+func delimits(b byte) bool { return !edi.Alphanumeric(b) && !edi.Blank(b) && b < 0x80 || b == '\t' }
 
 // digits reports whether s is made of digits and has one.
 func digits(s string) bool {

@@ -1,7 +1,6 @@
 package x12
 
 import (
-	"crypto/sha256"
 	"math"
 	"strconv"
 
@@ -11,48 +10,37 @@ import (
 func (s *scan) st(seg *edi.Segment) {
 	s.endMessage(seg)
 	at := seg.Location(0, 0)
-	if s.headerTooLong(seg) {
+	if s.TooLong(seg) || s.Full(at) {
 		return
 	}
-	if len(s.ic.Messages) >= MaxMessages {
-		s.stop("too-many-messages", "024", at, "more than %d transaction sets", MaxMessages)
-		return
+	if s.Group < 0 {
+		s.Report(-1, edi.SeverityError, "gs-missing", "022", at, "a transaction set stands outside any group: GS is missing, or GE came too early")
 	}
-	if s.group < 0 {
-		s.report(-1, edi.SeverityError, "gs-missing", "022", at, "a transaction set stands outside any group: GS is missing, or GE came too early")
-	}
-	s.grow(seg)
-	s.open, s.before = s.next, s.ic.Segments-1
-	seg.Number = 1
-	m := edi.Message{Reference: s.keptText(trim(seg.Get(2, 1))), Offset: seg.Offset(), Group: int32(s.group), Type: s.messageType(seg)}
-	s.ic.Messages = append(s.ic.Messages, m)
-	i := s.message()
-	if s.group >= 0 {
-		s.ic.Groups[s.group].Messages++
-	}
+	m := edi.Message{Reference: s.Kept(trim(seg.Get(2, 1))), Type: s.messageType(seg)}
+	i, first := s.OpenMessage(seg, m)
 	if t := m.Type.Type; len(t) != 3 || !capital(t[0]) || !capital(t[1]) || !capital(t[2]) {
-		s.report(i, edi.SeverityError, "st-incomplete", "6", seg.Location(1, 1), "%q (ST01) is no transaction set identifier of three digits", clip([]byte(t)))
+		s.Report(i, edi.SeverityError, "st-incomplete", "6", seg.Location(1, 1), "%q (ST01) is no transaction set identifier of three digits", clip([]byte(t)))
 	}
 	switch {
 	case m.Reference == "":
-		s.report(i, edi.SeverityError, "st-incomplete", "7", seg.Location(2, 1), "ST has no control number (ST02)")
+		s.Report(i, edi.SeverityError, "st-incomplete", "7", seg.Location(2, 1), "ST has no control number (ST02)")
 	case len(m.Reference) < 4 || len(m.Reference) > 9:
-		s.report(i, edi.SeverityWarning, "st-control-number-length", "7", seg.Location(2, 1), "control number %q (ST02) has not four to nine characters", clip([]byte(m.Reference)))
+		s.Report(i, edi.SeverityWarning, "st-control-number-length", "7", seg.Location(2, 1), "control number %q (ST02) has not four to nine characters", clip([]byte(m.Reference)))
 	}
-	if first := s.refs.Add(s.ic.Messages, i); first >= 0 && !s.reader.UnreliableMessageReferences {
-		s.report(i, edi.SeverityError, "message-reference-duplicate", "23", seg.Location(2, 1),
+	if first >= 0 && !s.reader.UnreliableMessageReferences {
+		s.Report(i, edi.SeverityError, "message-reference-duplicate", "23", seg.Location(2, 1),
 			"control number %s (ST02) was used by transaction set %d of the interchange already, in the same group", clip([]byte(m.Reference)), first+1)
 	}
-	if s.group >= 0 {
+	if s.Group >= 0 {
 		s.functional(i, seg)
 	}
 }
 
 // functional notes a transaction set in a group of another kind.
 func (s *scan) functional(i int, seg *edi.Segment) {
-	group, t := s.ic.Groups[s.group].FunctionalID, s.ic.Messages[i].Type.Type
+	group, t := s.IC.Groups[s.Group].FunctionalID, s.IC.Messages[i].Type.Type
 	if want, ok := functionalIDs[t]; ok && want != group {
-		s.report(i, edi.SeverityWarning, "functional-id-mismatch", "", seg.Location(1, 1),
+		s.Report(i, edi.SeverityWarning, "functional-id-mismatch", "", seg.Location(1, 1),
 			"transaction set %s belongs into a group %s (GS01), this one is %s", t, want, clip([]byte(group)))
 	}
 }
@@ -63,26 +51,12 @@ var functionalIDs = map[string]string{
 	"997": "FA", "999": "FA", "824": "AG", "861": "RC", "867": "PT", "832": "SC", "940": "OW", "945": "SW", "204": "SM", "214": "QM", "210": "IM",
 }
 
-// grow makes room ahead, for as many sets as the text will hold at the rate so far:
-// doubling a large slice would need three times its size for a moment.
-func (s *scan) grow(seg *edi.Segment) {
-	n := len(s.ic.Messages)
-	if n < cap(s.ic.Messages) || n < 1<<16 {
-		return
-	}
-	read := seg.Offset() - s.ic.Offset
-	expect := int(float64(n) * float64(s.ic.Length) / float64(max(read, 1)) * 1.02)
-	grown := make([]edi.Message, n, max(min(expect, MaxMessages), n+n/8))
-	copy(grown, s.ic.Messages)
-	s.ic.Messages = grown
-}
-
 // messageType gives ST01, ST03 and GS08 as one value for all sets that name the
 // same: release 005010 and association code X222A1 of 005010X222A1.
 func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 	version, agency := "", ""
-	if s.group >= 0 {
-		version, agency = s.ic.Groups[s.group].Version, s.ic.Groups[s.group].Agency
+	if s.Group >= 0 {
+		version, agency = s.IC.Groups[s.Group].Version, s.IC.Groups[s.Group].Agency
 	}
 	convention := trim(seg.Get(3, 1))
 	name := string(seg.RawElement(1)) + "\x00" + convention + "\x00" + version + "\x00" + agency
@@ -90,7 +64,7 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 		return known
 	}
 	if len(s.types) >= MaxTypes {
-		s.stop("too-many-types", "024", seg.Location(1, 0), "more than %d kinds of transaction set", MaxTypes)
+		s.Stop("too-many-types", "024", seg.Location(1, 0), "more than %d kinds of transaction set", MaxTypes)
 	} else if s.types == nil {
 		s.types = make(map[string]*edi.MessageType)
 	}
@@ -109,61 +83,46 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 }
 
 func (s *scan) se(seg *edi.Segment) error {
-	if s.open < 0 {
-		if s.group >= 0 {
-			s.reportGroup(s.group, edi.SeverityError, "st-missing", "", seg.Location(0, 0), "SE ends a transaction set that no ST began")
+	if s.Open < 0 {
+		if s.Group >= 0 {
+			s.Report(edi.OfGroup(s.Group), edi.SeverityError, "st-missing", "", seg.Location(0, 0), "SE ends a transaction set that no ST began")
 		} else {
-			s.report(-1, edi.SeverityError, "st-missing", "022", seg.Location(0, 0), "SE ends a transaction set that no ST began")
+			s.Report(-1, edi.SeverityError, "st-missing", "022", seg.Location(0, 0), "SE ends a transaction set that no ST began")
 		}
 		s.orphans = false
 		return nil
 	}
-	i := s.message()
-	segments := s.lex.Segments[s.open : s.next+1]
-	s.close(segments)
+	i := s.Message()
+	segments := s.Lex.Segments[s.Open : s.Next+1]
+	s.Measure(segments)
 	report := func(severity edi.Severity, code, standard string, e int, text string, args ...any) {
-		s.report(i, severity, code, standard, seg.Location(e, 1), text, args...)
+		s.Report(i, severity, code, standard, seg.Location(e, 1), text, args...)
 	}
 	s.count(seg, 1, len(segments), "se-count-mismatch", "4", "SE01", "segments", "the transaction set", report)
-	controlNumbers(seg, 2, s.ic.Messages[i].Reference, "se-reference-mismatch", "3", "SE02", "ST02", report)
+	controlNumbers(seg, 2, s.IC.Messages[i].Reference, "se-reference-mismatch", "3", "SE02", "ST02", report)
 	s.characters(i, segments)
 	body := &edi.Body{Segments: segments}
-	s.check(i, body)
-	s.open, s.seen = -1, s.lex.Seen
-	if s.visit == nil || s.stopped {
-		return nil
-	}
-	return s.visit(i, body)
-}
-
-// close measures the transaction set that was begun last.
-func (s *scan) close(segments []edi.Segment) {
-	m := &s.ic.Messages[s.message()]
-	m.Length, m.Segments = segments[len(segments)-1].End()-m.Offset, int32(len(segments))
-	if s.wrapped != nil { // the digest is of the bytes that were sent
-		m.SHA256 = sha256.Sum256(s.wrapped[m.Offset-s.ic.Offset:][:m.Length])
-		return
-	}
-	m.SHA256 = sha256.Sum256((&edi.Body{Segments: segments}).Raw())
+	s.Judge(i, body)
+	return s.Deliver(i, body)
 }
 
 // endMessage ends a transaction set in which another header or trailer turned up.
 func (s *scan) endMessage(seg *edi.Segment) {
-	if s.open >= 0 {
-		seg.Number = int32(s.ic.Segments)
+	if s.Open >= 0 {
+		seg.Number = int32(s.IC.Segments)
 		s.seMissing(seg.Location(0, 0))
 	}
 }
 
 // seMissing ends the open transaction set, whose last segment stands before at.
 func (s *scan) seMissing(at edi.Location) {
-	segments := s.lex.Segments[s.open:s.next]
-	s.close(segments)
-	i := s.message()
+	segments := s.Lex.Segments[s.Open:s.Next]
+	s.Measure(segments)
+	i := s.Message()
 	s.characters(i, segments)
-	m := &s.ic.Messages[i]
-	s.report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", clip([]byte(m.Reference)), m.Offset)
-	s.open, s.seen = -1, s.lex.Seen
+	m := &s.IC.Messages[i]
+	s.Report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", clip([]byte(m.Reference)), m.Offset)
+	s.CloseMessage()
 }
 
 // reporting is how count and controlNumbers say what is wrong with element e.
@@ -180,8 +139,8 @@ func (s *scan) count(seg *edi.Segment, e, counted int, code, standard, name, wha
 	case int(n) != counted:
 		report(edi.SeverityError, code, standard, e, "%s says %d %s, but %s has %d", name, n, what, where, counted)
 	case text[0] == '0' && n > 0 && s.reader.RefuseLeadingZeros:
-		report(edi.SeverityError, "leading-zeros", standard, e, "%s is %q: zeros stand before the count"+notAllowed, name, clip([]byte(text)))
-	case text[0] == '0' && n > 0 && s.once("leading-zeros"):
+		report(edi.SeverityError, "leading-zeros", standard, e, "%s is %q: zeros stand before the count"+edi.NotAllowed, name, clip([]byte(text)))
+	case text[0] == '0' && n > 0 && s.Once("leading-zeros"):
 		report(edi.SeverityNote, "leading-zeros", "", e, "%s is %q: zeros stand before the count", name, clip([]byte(text)))
 	}
 }

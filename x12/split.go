@@ -1,13 +1,6 @@
 package x12
 
-import (
-	"crypto/sha256"
-	"errors"
-	"fmt"
-	"io"
-
-	"github.com/edigw/edigw/edi"
-)
+import "github.com/edigw/edigw/edi"
 
 // Split finds the first interchange at or behind offset from, in one cheap pass:
 // delimiters, parties, control number and date out of ISA, bounds, PayloadSHA256.
@@ -25,14 +18,14 @@ import (
 //     PayloadSHA256 of what was skipped, and whatever else could be read;
 //   - any other error when the payload cannot be read: ours, not the sender's.
 func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
-	at, head, err := lead(p, from)
+	at, head, err := edi.Lead(p, from, MaxHeader)
 	if err != nil {
 		return nil, err
 	}
 	ic := &edi.Interchange{Syntax: "x12", Offset: at}
 	body, fault := r.envelope(ic, head)
 	if fault != nil && ic.Delimiters.Terminator == 0 { // it cannot be cut into segments
-		return ic, skipText(p, ic, fault)
+		return ic, edi.SkipText(p, ic, fault, headers)
 	}
 	if err := r.bounds(p, ic, body); err != nil {
 		return nil, err
@@ -41,28 +34,6 @@ func (r Reader) Split(p *edi.Payload, from int64) (*edi.Interchange, error) {
 		return ic, fault
 	}
 	return ic, nil
-}
-
-const codeText = "text-before-interchange"
-
-// lead gives the offset of the first byte that is no lead-in, and the bytes
-// there: enough for ISA.
-func lead(p *edi.Payload, from int64) (at int64, head []byte, err error) {
-	for at = from; at < p.Size(); {
-		head, err = p.Slice(at, min(2*MaxHeader, p.Size()-at))
-		if err != nil {
-			return 0, nil, err
-		}
-		rest := skipLead(head)
-		at += int64(len(head) - len(rest))
-		if len(rest) >= MaxHeader || at+int64(len(rest)) >= p.Size() && len(rest) > 0 {
-			return at, rest, nil
-		}
-		if len(rest) > 0 && len(rest) < len(head) {
-			continue // read again from the first byte that counts
-		}
-	}
-	return 0, nil, io.EOF
 }
 
 // envelope reads ISA off head and gives the offset behind it.
@@ -76,7 +47,7 @@ func (r Reader) envelope(ic *edi.Interchange, head []byte) (behind int64, fault 
 	case Leads(head):
 		return ic.Offset, refuse("isa-missing", string(head[:2]), "the text starts with "+string(head[:2])+": the interchange header ISA is missing")
 	default:
-		return ic.Offset, refuse(codeText, "", "text that is no interchange")
+		return ic.Offset, refuse(edi.CodeText, "", "text that is no interchange")
 	}
 	h, d, length, fault := r.anyISA(head[:min(len(head), MaxHeader)])
 	if fault != nil {
@@ -87,43 +58,10 @@ func (r Reader) envelope(ic *edi.Interchange, head []byte) (behind int64, fault 
 	return ic.Offset + int64(length), h.fill(ic)
 }
 
-// skipText sets ic to the text up to the next header that starts a line or
-// follows what ends a segment, or all the rest, and completes the refusal.
-func skipText(p *edi.Payload, ic *edi.Interchange, fault *edi.Error) error {
-	h := sha256.New()
-	at, found := ic.Offset, false
-	for at < p.Size() && !found {
-		b, err := p.Slice(at, min(skipChunk, p.Size()-at))
-		if err != nil {
-			return err
-		}
-		n := len(b)
-		if at+int64(n) < p.Size() {
-			n -= isaLength // a header may begin in what is left
-		}
-		for i := 0; i < n && !found; i++ {
-			if i+1 < len(b) && endsSegment(b[i]) && starts(b[i+1:]) {
-				n, found = i+1, true
-			}
-		}
-		h.Write(b[:n])
-		at += int64(n)
-	}
-	ic.Length = at - ic.Offset
-	h.Sum(ic.PayloadSHA256[:0])
-	if fault.Code != codeText {
-		return fault
-	}
-	fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand before ISA", ic.Length)
-	if !found {
-		fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand at the end: no ISA follows", ic.Length)
-	}
-	return fault
-}
+// headers are those of either syntax that start a line or follow what ends a segment.
+var headers = edi.Headers{Names: "ISA", Behind: endsSegment, Starts: starts}
 
-const skipChunk = 256 << 10
-
-func endsSegment(b byte) bool { return !alphanumeric(b) && b != ' ' && b != '-' && b != '*' }
+func endsSegment(b byte) bool { return !edi.Alphanumeric(b) && b != ' ' && b != '-' && b != '*' }
 
 // starts reports whether b begins with the header of an interchange: an ISA with
 // its separators in place, or EDIFACT's.
@@ -140,13 +78,4 @@ func starts(b []byte) bool {
 		return b[3] == '+' && string(b[4:7]) == "UNO"
 	}
 	return false
-}
-
-// AsError gives the sender's fault that Split returned, nil if it was none.
-func AsError(err error) *edi.Error {
-	var fault *edi.Error
-	if errors.As(err, &fault) {
-		return fault
-	}
-	return nil
 }

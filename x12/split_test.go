@@ -23,6 +23,9 @@ func TestLeads(t *testing.T) {
 	}
 }
 
+// boundsChunk is what edi.Bounds reads at a time.
+const boundsChunk = 64 << 10
+
 func TestSplit(t *testing.T) {
 	t.Run("the envelope is read", func(t *testing.T) {
 		list, faults := splitAll(t, Reader{}, "\ufeff\n"+strings.ReplaceAll(good(), "*0*P*", "*1*T*")+"\r\n\t")
@@ -94,7 +97,7 @@ func TestSplit(t *testing.T) {
 			"no control number":           {strings.Replace(good(), "*000000116*0", "*         *0", 1), "isa-incomplete", "018"},
 			"NUL in the sender":           {strings.Replace(good(), "TALQUIST ", "TALQUIST\x00", 1), "isa-malformed", "022"},
 			"GS without ISA":              {good()[106:], "isa-missing", ""},
-			"no EDI":                      {"hello, world", codeText, ""},
+			"no EDI":                      {"hello, world", edi.CodeText, ""},
 		} {
 			list, faults := splitAll(t, Reader{}, c.text)
 			if len(list) == 0 || faults[0] == nil {
@@ -134,10 +137,10 @@ func TestSeveralInterchanges(t *testing.T) {
 		"of different delimiters":             {good() + strings.NewReplacer("*", "|", "~", "\n").Replace(good()) + good(), []string{good(), strings.NewReplacer("*", "|", "~", "\n").Replace(good()), good()}},
 		"the first without IEA":               {cutIEA(good()) + good(), []string{cutIEA(good()), good()}},
 		"the last without terminator":         {good() + strings.TrimSuffix(good(), "~"), []string{good(), strings.TrimSuffix(good(), "~")}},
-		"EDIFACT behind it":                   {good() + edifact, []string{good(), codeText}},
-		"EDIFACT behind one without IEA":      {cutIEA(good()) + edifact, []string{cutIEA(good()), codeText}},
-		"text between":                        {good() + "-- end of file --\n" + good(), []string{good(), codeText, good()}},
-		"text before":                         {"HELLO\n" + good(), []string{codeText, good()}},
+		"EDIFACT behind it":                   {good() + edifact, []string{good(), edi.CodeText}},
+		"EDIFACT behind one without IEA":      {cutIEA(good()) + edifact, []string{cutIEA(good()), edi.CodeText}},
+		"text between":                        {good() + "-- end of file --\n" + good(), []string{good(), edi.CodeText, good()}},
+		"text before":                         {"HELLO\n" + good(), []string{edi.CodeText, good()}},
 		"ISA and IEA in the data are data":    {strings.Replace(good(), "INV-1", "IEA*1*ISA*00*", 1), []string{strings.Replace(good(), "INV-1", "IEA*1*ISA*00*", 1)}},
 		"a broken one does not hide the next": {strings.Replace(good(), ">~", "A~", 1) + good(), []string{"isa-malformed", good()}},
 	} {

@@ -52,7 +52,7 @@ func splitAll(t testing.TB, r Reader, text string) (list []*edi.Interchange, fau
 		if err == io.EOF {
 			return list, faults
 		}
-		fault := AsError(err)
+		fault := edi.AsError(err)
 		if err != nil && fault == nil {
 			t.Fatal(err)
 		}

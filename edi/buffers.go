@@ -1,20 +1,16 @@
-package edifact
+package edi
 
-import (
-	"sync"
+import "sync"
 
-	"github.com/edigw/edigw/edi"
-)
-
-// buffers are what a scan allocates beside its result. They are used again: a
+// buffers are what a pass allocates beside its result. They are used again: a
 // small interchange would otherwise cost ten times its size.
 type buffers struct {
-	lex     edi.Lexer
-	content *edi.ContentDigest
+	lex     Lexer
+	content *ContentDigest
 }
 
 var freeBuffers = sync.Pool{New: func() any {
-	return &buffers{content: edi.NewContentDigest("edifact", nil)}
+	return &buffers{content: NewContentDigest("", nil)}
 }}
 
 // maxKept is the size above which buffers are not kept.
@@ -22,9 +18,9 @@ const maxKept = 4 << 20
 
 func takeBuffers() *buffers { return freeBuffers.Get().(*buffers) }
 
-// giveBack lets go of the text and keeps the rest for another scan.
+// giveBack lets go of the text and keeps the rest for another pass.
 func (b *buffers) giveBack() {
-	b.lex.Reset(edi.Delimiters{}, nil)
+	b.lex.Reset(Delimiters{}, nil)
 	if b.lex.Allocated() <= maxKept {
 		freeBuffers.Put(b)
 	}
