@@ -99,6 +99,20 @@ func (n Number) times(o Number) Number {
 	return NumberOf(n.Decimal().Mul(o.Decimal()))
 }
 
+// per divides by what a price is for: 1, 100 or 1000, so that nothing is rounded. It
+// takes any other number too, to 16 places.
+func (n Number) per(basis Number) Number {
+	if n.large == nil && basis.large == nil && basis.scale == 0 {
+		for places, power := uint8(0), int64(1); places <= 3 && n.scale <= maxDigits; places, power = places+1, power*10 {
+			if basis.small == power {
+				n.scale += places
+				return n
+			}
+		}
+	}
+	return NumberOf(n.Decimal().Div(basis.Decimal()))
+}
+
 // near reports whether a and b differ by no more than tolerance.
 func near(a, b, tolerance Number) bool {
 	difference := a.minus(b)

@@ -9,6 +9,33 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestNumberPer(t *testing.T) {
+	number := func(s string) Number {
+		n, fault := parseNumber(s)
+		if fault != nil {
+			t.Fatal(fault.text)
+		}
+		return n
+	}
+	for _, c := range [...]struct{ n, basis, want string }{
+		{"12.50", "1", "12.50"}, {"12.50", "100", "0.1250"}, {"-7", "1000", "-0.007"}, {"0", "1", "0"}, {"10", "10", "1.0"},
+		{"1", "8", "0.125"}, {"12345678901234567890123", "100", "123456789012345678901.23"}, {"2.5", "0.5", "5"},
+	} {
+		t.Run(c.n+" per "+c.basis+" is "+c.want, func(t *testing.T) {
+			got, want := number(c.n).per(number(c.basis)), number(c.want)
+			if !got.Decimal().Equal(want.Decimal()) || got.valid != want.valid {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	t.Run("one, a hundred and a thousand cost no allocation", func(t *testing.T) {
+		n, basis := number("12.50"), number("1000")
+		if allocations := testing.AllocsPerRun(100, func() { n.per(basis) }); allocations != 0 {
+			t.Errorf("%v allocations", allocations)
+		}
+	})
+}
+
 func TestParseNumber(t *testing.T) {
 	for _, c := range []struct{ in, want, standard string }{
 		{"100.00", "100.00", ""},

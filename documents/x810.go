@@ -35,7 +35,7 @@ func mapX810(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 	d := m.doc
 	d.Detail.Invoice = m.invoice
 	if n := countSegments(b, "IT1"); n > 0 {
-		d.Lines = make([]Line, 0, n)
+		d.Lines, m.amounts = make([]Line, 0, n), make([]lineAmount, 0, n)
 	}
 	m.read(b, m.segment)
 	if !m.begun {

@@ -238,7 +238,7 @@ func (m *x810) checkTotal() {
 		case l.NetAmount.Valid():
 			sum = sum.plus(l.NetAmount)
 		case a.gross.Valid():
-			sum = sum.plus(NumberOf(a.gross.Decimal().Div(a.basis.Decimal())))
+			sum = sum.plus(a.gross.per(a.basis))
 		default:
 			return
 		}
