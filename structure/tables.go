@@ -23,8 +23,9 @@ type Tables struct {
 //go:embed tables/*.txt
 var builtIn embed.FS
 
-// BuiltIn gives the tables that come with the program: INVOIC and DESADV of
-// D.96A, D.01B and D.14B, 810 and 856 of 004010 and 005010.
+// BuiltIn gives the tables that come with the program: INVOIC and DESADV of D.96A,
+// D.01B and D.14B, 810 and 856 of 004010 and 005010, and of the acknowledgements
+// CONTRL 2:2, D:3 and 4:1, 997 of 004010 and 005010, 999 of 005010.
 func BuiltIn() (*Tables, error) {
 	t := new(Tables)
 	names, err := fs.Glob(builtIn, "tables/*.txt")

@@ -51,7 +51,7 @@ func around(tables *Tables, m *message, syntaxVersion string) envelope {
 		}
 		release := strings.ReplaceAll(m.dir.name, " ", ":")
 		return envelope{head: "UNB+UNOC:" + syntaxVersion + "+A+B+" + date + ":0914+1'UNH+1+" + m.name + ":" + release + ":UN'", tail: "UNT+%d+1'UNZ+1+1'", terminator: "'",
-			reader: contrl.Reader{Check: check}, acknowledge: contrl.Acknowledge, forms: []string{""}, parts: [2]string{"UCM", "UNT"}}
+			reader: contrl.Reader{Check: check}, acknowledge: contrl.Acknowledge, forms: []string{""}, parts: [2]string{"'UCM", "'UNT"}}
 	}
 	isa, forms := "U*00401", []string{"997"}
 	if m.dir.name >= "005010" {
@@ -59,7 +59,7 @@ func around(tables *Tables, m *message, syntaxVersion string) envelope {
 	}
 	return envelope{head: "ISA*00*          *00*          *ZZ*A              *ZZ*B              *261128*0914*" + isa + "*000000001*0*P*>~" +
 		"GS*IN*A*B*20261128*0914*1*X*" + m.dir.name + "~ST*" + m.name + "*0001~", tail: "SE*%d*0001~GE*1*1~IEA*1*000000001~", terminator: "~",
-		reader: ack.Reader{Check: check}, acknowledge: ack.Acknowledge, forms: forms, parts: [2]string{"AK2", "AK9"}}
+		reader: ack.Reader{Check: check}, acknowledge: ack.Acknowledge, forms: forms, parts: [2]string{"~AK2", "~AK9"}}
 }
 
 // told is the part of the answer that is about the message, for each form; IK3, IK4
@@ -88,7 +88,7 @@ func (e envelope) told(t *testing.T, segments []string) (list []string) {
 			t.Fatal(err)
 		}
 		s := string(content)
-		s = s[strings.Index(s, e.parts[0]):strings.Index(s, e.parts[1])]
+		s = s[strings.Index(s, e.parts[0])+1 : strings.Index(s, e.parts[1])+1]
 		_, s, _ = strings.Cut(s, e.terminator) // the message's own name
 		list = append(list, strings.ReplaceAll(s, "~IK", "~AK"))
 		if strings.HasPrefix(s, "IK") {

@@ -1,12 +1,14 @@
 package x12_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,8 +79,53 @@ func TestBrokenInterchanges(t *testing.T) {
 			if d := cmp.Diff(strings.Split(b.want, "~"), strings.Split(got, "~")); d != "" {
 				t.Fatalf("%v\n%s", slices.Concat(ic.Errors, ic.MessageErrors[0]), d)
 			}
+			if d := cmp.Diff(unsound[strings.TrimSuffix(filepath.Base(file), ".txt")], findings(t, got)); d != "" {
+				t.Errorf("our answer, read back: %s", d)
+			}
 		})
 	}
+}
+
+// unsound is what our own reader has to say of answers that repeat what is missing or
+// wrong in what they answer: 715 and 717 have no other way to name it.
+var unsound = map[string][]string{
+	"gs-functional-missing": {"element-missing AK1 1"},
+	"gs-number-letters":     {"element-characters AK1 2"},
+	"gs-number-missing":     {"element-missing AK1 2"},
+	"st-number-missing":     {"element-missing AK2 2"},
+	"st-type-missing":       {"element-missing AK2 1"},
+}
+
+// findings reads an answer of ours, judges its sets by the built-in tables, and gives
+// what is wrong.
+func findings(t *testing.T, text string) (list []string) {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	p := edi.Bytes([]byte(text))
+	r := x12.Reader{Check: tables(t).Checker(edi.Tolerance{Structure: edi.StructureRefused})}
+	ic, err := r.Split(p, 0)
+	if err == nil {
+		err = r.Scan(p, ic, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := ic.Errors
+	for i := range ic.Groups {
+		all = append(all, ic.Groups[i].Errors...)
+	}
+	for i := range ic.Messages {
+		all = append(all, ic.MessageErrors[i]...)
+	}
+	for _, e := range all {
+		// Neither says that something is wrong. There are tables of 004010 and 005010.
+		if e.Code != "ta1-received" && e.Code != "structure-unknown" {
+			list = append(list, fmt.Sprintf("%s %s %d", e.Code, e.Tag, e.Element))
+		}
+	}
+	return list
 }
 
 var structures = map[string]edi.Structure{"": edi.StructureNoted, "refuse": edi.StructureRefused}
@@ -134,14 +181,19 @@ func errorsAlone(list []*edi.Error) (out []*edi.Error) {
 // tables are the built-in ones and those of an invented guide.
 func tables(t *testing.T) *structure.Tables {
 	t.Helper()
-	list, err := structure.BuiltIn()
-	if err == nil {
-		const guide = "syntax x12\ndirectory 004010 ACME\ncodes 353 00 05\n" +
-			"message 810\n BIG M 1\n IT1 O 10\n group N1 O 2\n N1 M 1\n N3 M 1\n end\n TDS M 1\nend\n"
-		list, err = list.With("acme.txt", strings.NewReader(guide))
-	}
+	list, err := withGuide()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
+
+var withGuide = sync.OnceValues(func() (*structure.Tables, error) {
+	list, err := structure.BuiltIn()
+	if err != nil {
+		return nil, err
+	}
+	const guide = "syntax x12\ndirectory 004010 ACME\ncodes 353 00 05\n" +
+		"message 810\n BIG M 1\n IT1 O 10\n group N1 O 2\n N1 M 1\n N3 M 1\n end\n TDS M 1\nend\n"
+	return list.With("acme.txt", strings.NewReader(guide))
+})
