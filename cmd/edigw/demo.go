@@ -25,17 +25,19 @@ var demoFiles embed.FS
 
 // demoCommand shows in a minute what the gateway is for.
 type demoCommand struct {
-	Once     bool   `help:"End after the four interchanges; exit 0 only if every answer was right."`
+	Once     bool   `help:"End after the interchanges; exit 0 only if every answer was right."`
 	Color    string `enum:"auto,always,never" default:"auto" help:"auto, always or never; NO_COLOR turns auto off."`
 	LogLevel string `enum:"debug,info,warn,error" default:"error" help:"debug, info, warn or error: of the gateway's log on standard error."`
 	listenFlags
 }
 
 // demoPartner is the partner who sends the invoice, demoOther the one who sends
-// the despatch advice; both stand in demo/partners.yaml.
+// the despatch advice, and demoX12 sends both in X12; they stand in
+// demo/partners.yaml.
 const (
 	demoPartner = "muster-kaffee"
 	demoOther   = "papierwerk"
+	demoX12     = "cedar-mill"
 )
 
 // Run starts a gateway in a folder of its own, which goes with it, and sends to
@@ -114,7 +116,7 @@ type demo struct {
 	wrong  int
 }
 
-// prepare applies the two partners as `partners apply` does, and has a token
+// prepare applies the partners as `partners apply` does, and has a token
 // issued to each.
 func (d *demo) prepare() error {
 	by := accounts.Identity{Person: "edigw demo", Role: accounts.Admin}
@@ -126,7 +128,7 @@ func (d *demo) prepare() error {
 		return err
 	}
 	d.tokens = map[string]string{}
-	for _, partner := range []string{demoPartner, demoOther} {
+	for _, partner := range []string{demoPartner, demoOther, demoX12} {
 		if d.tokens[partner], err = d.admin.issueToken(d.ctx, by, partner, "demo "+d.run, time.Now().UTC().Add(24*time.Hour)); err != nil {
 			return err
 		}
@@ -144,7 +146,7 @@ func (d *demo) file(name, reference string) ([]byte, error) {
 	return bytes.ReplaceAll(text, []byte("@NUMBER@"), []byte(d.run)), nil
 }
 
-// show sends the four interchanges and holds each answer against what it has to
+// show sends the interchanges and holds each answer against what it has to
 // be.
 func (d *demo) show() error {
 	invoice, err := d.file("invoice.edi", d.run)
@@ -157,7 +159,7 @@ func (d *demo) show() error {
 		return err
 	}
 	d.check(first.status == http.StatusCreated && first.verdict == "first", "201 first: taken, and in the tables")
-	if err := d.documents(demoPartner); err != nil {
+	if err := d.documents(demoPartner, "invoice"); err != nil {
 		return err
 	}
 
@@ -190,7 +192,10 @@ func (d *demo) show() error {
 		return err
 	}
 	d.check(advice.status == http.StatusCreated && advice.verdict == "first", "201 first: the same reference from another sender is another interchange")
-	return d.documents(demoOther)
+	if err := d.documents(demoOther, "despatch"); err != nil {
+		return err
+	}
+	return d.x12()
 }
 
 // demoChange makes the quantity of the first line 130 and every amount that
@@ -244,8 +249,8 @@ func (d *demo) send(partner string, text []byte) (answer demoAnswer, err error) 
 	return answer, nil
 }
 
-// documents shows what the ERP would read.
-func (d *demo) documents(partner string) error {
+// documents shows what the ERP would read of a class.
+func (d *demo) documents(partner, class string) error {
 	c, err := d.client(connection{})
 	if err != nil {
 		return err
@@ -258,7 +263,7 @@ func (d *demo) documents(partner string) error {
 	}
 	found := 0
 	for _, doc := range page.Items {
-		if !strings.HasSuffix(doc.Number, d.run) {
+		if doc.Class != class || !strings.HasSuffix(doc.Number, d.run) {
 			continue
 		}
 		found++
