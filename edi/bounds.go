@@ -16,6 +16,7 @@ type Bounds struct {
 	Delimiters Delimiters
 	Blank      *[256]bool // what may stand between segments
 	Look       *[256]bool // what a segment begins with that Segment has to see
+	Undigested bool       // PayloadSHA256 is not asked for
 
 	// Segment sees b, the start of a segment at payload offset at, and may set Last,
 	// Skip, or End and Found. before is where the segment before ended.
@@ -66,13 +67,21 @@ func (f *Bounds) Settle(ic *Interchange) error {
 	return f.settle(ic)
 }
 
-func (f *Bounds) begin(ic *Interchange) { f.hash, f.hashed = sha256.New(), ic.Offset }
+func (f *Bounds) begin(ic *Interchange) {
+	if f.hashed = ic.Offset; !f.Undigested {
+		f.hash = sha256.New()
+	}
+}
 
 func (f *Bounds) settle(ic *Interchange) error {
 	if !f.Found {
 		if err := f.toEnd(ic.Offset); err != nil {
 			return err
 		}
+	}
+	ic.Length = f.End - ic.Offset
+	if f.Undigested {
+		return nil
 	}
 	if f.End < f.hashed { // blanks behind an interchange without an end of its own
 		f.hash.Reset()
@@ -81,7 +90,6 @@ func (f *Bounds) settle(ic *Interchange) error {
 	if err := f.digest(f.End); err != nil {
 		return err
 	}
-	ic.Length = f.End - ic.Offset
 	f.hash.Sum(ic.PayloadSHA256[:0])
 	return nil
 }
@@ -119,7 +127,9 @@ func (f *Bounds) search(at int64) (int64, error) {
 	}
 	if !f.Found {
 		f.odd = f.released(b)
-		f.hash.Write(b[f.hashed-at:])
+		if !f.Undigested {
+			f.hash.Write(b[f.hashed-at:])
+		}
 		f.hashed = at + int64(len(b))
 	}
 	return int64(len(b)), nil
@@ -142,7 +152,7 @@ func (f *Bounds) read(at, n int64) ([]byte, error) {
 
 // digest hashes the payload up to offset to.
 func (f *Bounds) digest(to int64) error {
-	for f.hashed < to {
+	for f.hashed < to && !f.Undigested {
 		b, err := f.read(f.hashed, min(boundsChunk, to-f.hashed))
 		if err != nil {
 			return err

@@ -34,6 +34,7 @@ import (
 // without the directory knows which values are numbers.
 type ContentDigest struct {
 	hash   hash.Hash
+	off    bool // nothing is digested
 	decode func([]byte) string
 	frame  []byte
 	spans  []span
@@ -68,12 +69,16 @@ func NewContentDigest(syntax string, decode func([]byte) string) *ContentDigest 
 // allocated.
 func (c *ContentDigest) Reset(syntax string, decode func([]byte) string) {
 	c.hash.Reset()
+	c.off = false
 	c.decode = decode
 	c.frame = append(c.frame[:0], "edigw content "+strconv.Itoa(ContentVersion)+" "+syntax+"\n"...)
 }
 
 // Add takes the next segment. high says that bytes ≥ 0x80 may stand in it.
 func (c *ContentDigest) Add(s *Segment, high bool) {
+	if c.off {
+		return
+	}
 	if s.released || high && c.decode != nil && !ascii(s.Raw()) || !c.fast(s) {
 		c.slow(s, nil)
 	}
@@ -84,6 +89,9 @@ func (c *ContentDigest) Add(s *Segment, high bool) {
 
 // AddWithout is Add for a segment of which some elements do not count.
 func (c *ContentDigest) AddWithout(s *Segment, omit ...Omission) {
+	if c.off {
+		return
+	}
 	c.slow(s, omit)
 	if len(c.frame) >= frameFlush {
 		c.flush()
@@ -93,6 +101,9 @@ func (c *ContentDigest) AddWithout(s *Segment, omit ...Omission) {
 // AddObject takes what a package carries, which stands behind the segment added
 // last: a tag that is empty, and the bytes as an element.
 func (c *ContentDigest) AddObject(b []byte) {
+	if c.off {
+		return
+	}
 	c.flush()
 	c.frame = append(c.frame, 0, 1<<6|longValue)
 	c.frame = binary.BigEndian.AppendUint32(c.frame, uint32(len(b)))

@@ -84,6 +84,9 @@ func (p *Pass) NewGroup(g Group) (known bool) {
 func (p *Pass) Measure(segments []Segment) {
 	m := &p.IC.Messages[p.Message()]
 	m.Length, m.Segments = segments[len(segments)-1].End()-m.Offset, int32(len(segments))
+	if p.Undigested {
+		return
+	}
 	raw := (&Body{Segments: segments}).Raw()
 	if p.Breaks != nil { // the digest is of the bytes that were sent
 		raw = p.wrapped[m.Offset-p.IC.Offset:][:m.Length]

@@ -5,7 +5,7 @@ import "github.com/edigw/edigw/edi"
 // bounds finds where the interchange at ic.Offset ends, reading on from offset
 // body behind its UNB, and hashes it.
 func (r Reader) bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
-	f := bounds{edi.Bounds{Payload: p, Delimiters: ic.Delimiters, Blank: &blanks, Look: &services}}
+	f := bounds{edi.Bounds{Payload: p, Delimiters: ic.Delimiters, Blank: &blanks, Look: &services, Undigested: r.Undigested}}
 	f.Segment = f.tag
 	if r.LineWraps {
 		if _, breaks := edi.Unwrap(nil, 0, ic.Delimiters); breaks != nil {

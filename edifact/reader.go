@@ -11,6 +11,10 @@ type Reader struct {
 	// through, for senders whose 0062 is constant.
 	UnreliableMessageReferences bool
 
+	// Undigested leaves PayloadSHA256, ContentSHA256 and the SHA256 of messages zero,
+	// for who only judges what is said: they cost as much as the reading.
+	Undigested bool
+
 	// Check, which may be nil, judges what stands inside message i, as
 	// structure.Tables does. What it finds joins what was found of the message.
 	Check func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error

@@ -17,7 +17,7 @@ import "github.com/edigw/edigw/edi"
 // refused and not read further; its ContentSHA256 is then made of PayloadSHA256
 // and equals that of no other text.
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
-	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Check: r.Check, Visit: visit}}
+	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
 	s.charset, _ = r.charset(ic.SyntaxID, ic.Encoding) // what is unknown is reported with UNB
 	s.Begin(ic, dialect, s.charset.Decode, s.charset.digested())
 	defer s.End()

@@ -5,7 +5,7 @@ import "github.com/edigw/edigw/edi"
 // bounds finds where the interchange at ic.Offset ends, reading on from offset
 // body behind its ISA, and hashes it.
 func (r Reader) bounds(p *edi.Payload, ic *edi.Interchange, body int64) error {
-	f := bounds{Bounds: edi.Bounds{Payload: p, Delimiters: ic.Delimiters, Look: &services}}
+	f := bounds{Bounds: edi.Bounds{Payload: p, Delimiters: ic.Delimiters, Look: &services, Undigested: r.Undigested}}
 	for b := range 256 {
 		f.blank[b] = edi.Blank(byte(b)) && byte(b) != ic.Delimiters.Terminator && byte(b) != ic.Delimiters.Element
 	}

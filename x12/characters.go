@@ -1,7 +1,6 @@
 package x12
 
 import (
-	"bytes"
 	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
@@ -14,7 +13,7 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 	if len(segments) == 0 {
 		return
 	}
-	breaks := bytes.IndexByte((&edi.Body{Segments: segments}).Raw(), '\n') >= 0 && s.IC.Delimiters.Terminator != '\n'
+	breaks := s.IC.Delimiters.Terminator != '\n' && (&edi.Body{Segments: segments}).LineInside()
 	if s.Seen&(edi.ClassControl|edi.ClassHigh) == 0 && !breaks {
 		return
 	}

@@ -11,6 +11,10 @@ type Reader struct {
 	// control number through, for senders whose ST02 is constant.
 	UnreliableMessageReferences bool
 
+	// Undigested leaves PayloadSHA256, ContentSHA256 and the SHA256 of messages zero,
+	// for who only judges what is said: they cost as much as the reading.
+	Undigested bool
+
 	// Check, which may be nil, is asked what is wrong with what stands in
 	// transaction set i: structure.Tables.Check fits here.
 	Check func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error

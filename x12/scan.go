@@ -18,7 +18,7 @@ import "github.com/edigw/edigw/edi"
 // refused and not read further; its ContentSHA256 is then made of PayloadSHA256
 // and equals that of no other text.
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
-	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Check: r.Check, Visit: visit}}
+	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
 	s.charset, s.assumed = r.charset()
 	s.Begin(ic, dialect, s.charset.Decode, digested(s.charset))
 	defer s.End()
@@ -42,6 +42,7 @@ type scan struct {
 	orphans bool                        // in a run of segments outside transaction sets
 	opaque  int64                       // payload offset of the last BIN or BDS that was read by its length
 	types   map[string]*edi.MessageType // by ST01, ST03 and GS08
+	kind    kind                        // of the set before
 }
 
 // segments looks at what the lexer has completed, up to a segment that carries bytes

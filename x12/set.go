@@ -51,17 +51,28 @@ var functionalIDs = map[string]string{
 	"997": "FA", "999": "FA", "824": "AG", "861": "RC", "867": "PT", "832": "SC", "940": "OW", "945": "SW", "204": "SM", "214": "QM", "210": "IM",
 }
 
+// kind is what the last ST said and meant.
+type kind struct {
+	group          int
+	id, convention string // ST01 and ST03 as sent
+	of             *edi.MessageType
+}
+
 // messageType gives ST01, ST03 and GS08 as one value for all sets that name the
 // same: release 005010 and association code X222A1 of 005010X222A1.
 func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
+	if k := &s.kind; k.of != nil && k.group == s.Group && string(seg.RawElement(1)) == k.id && string(seg.RawElement(3)) == k.convention {
+		return k.of
+	}
 	version, agency := "", ""
 	if s.Group >= 0 {
 		version, agency = s.IC.Groups[s.Group].Version, s.IC.Groups[s.Group].Agency
 	}
 	convention := trim(seg.Get(3, 1))
+	s.kind = kind{group: s.Group, id: string(seg.RawElement(1)), convention: string(seg.RawElement(3))}
 	name := string(seg.RawElement(1)) + "\x00" + convention + "\x00" + version + "\x00" + agency
-	if known := s.types[name]; known != nil {
-		return known
+	if s.kind.of = s.types[name]; s.kind.of != nil {
+		return s.kind.of
 	}
 	if len(s.types) >= MaxTypes {
 		s.Stop("too-many-types", "024", seg.Location(1, 0), "more than %d kinds of transaction set", MaxTypes)
@@ -78,7 +89,7 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 			t.AssociationCode = convention[6:]
 		}
 	}
-	s.types[name] = t
+	s.types[name], s.kind.of = t, t
 	return t
 }
 
