@@ -37,7 +37,12 @@ func (c *check) run() []*edi.Error {
 	n := c.body.Len()
 	for c.at = 1; c.at < n-1 && len(c.found) < MaxFindings; c.at++ {
 		s := &c.body.Segments[c.at]
-		if table := c.place(s, tagOf(s.RawTag())); table != nil && !table.plain(s) {
+		t := tagOf(s.RawTag())
+		table, ok := c.step(t)
+		if !ok {
+			table = c.place(s, t)
+		}
+		if table != nil && !table.plain(s) {
 			c.elements(s, table)
 		}
 	}
@@ -45,6 +50,46 @@ func (c *check) run() []*edi.Error {
 	found := c.found
 	c.m, c.body, c.found, c.last = nil, nil, nil, nil
 	return found
+}
+
+// step does what place does for a segment that stands where nothing is wrong: what
+// it leaves behind has all that is mandatory, and the item has not its maximum yet.
+// Otherwise it reports false and has done nothing.
+func (c *check) step(t tag) (_ *segment, ok bool) {
+	for depth := len(c.stack) - 1; depth >= 0; depth-- {
+		f := &c.stack[depth]
+		g := f.g
+		i, n := f.at, len(g.tags)
+		for i < n && g.tags[i] != t {
+			i++
+		}
+		from := f.at
+		if f.count > 0 {
+			from++
+		}
+		if i == n || i == 0 && depth > 0 { // the trigger of a group is an item of that around it
+			if from < n && g.musts[from] != g.musts[n] || i == 0 {
+				return nil, false
+			}
+			continue
+		}
+		it := &g.items[i]
+		switch {
+		case i == f.at && f.count >= it.max, i > from && g.musts[from] != g.musts[i]:
+			return nil, false
+		case i == f.at:
+			f.count++
+		default:
+			f.at, f.count = i, 1
+		}
+		c.stack = c.stack[:depth+1]
+		if it.group == nil {
+			return it.segment, true
+		}
+		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		return it.group.items[0].segment, true
+	}
+	return nil, false
 }
 
 // place finds where a segment stands: its item's segment table, or nil if there

@@ -7,10 +7,14 @@ import "github.com/edigw/edigw/edi"
 // the segment is judged again, by walk, which finds what it is, if anything.
 func (t *segment) plain(s *edi.Segment) bool {
 	window, marks, end := s.Marks()
+	if len(marks) == 0 {
+		return t.required == 0 && t.holds(0)
+	}
 	present := uint64(0)
-	e := -1           // element at hand, from 0
-	at, last := 0, 0  // its slot at hand, and the first of the next element
-	seen := uint64(0) // its components with a value
+	e := -1                    // element at hand, from 0
+	at, first, last := 0, 0, 0 // its slot at hand, its own first one, and that of the next element
+	seen := uint64(0)          // its components with a value
+	from := marks[0]>>edi.MarkShift + 1
 	for i, m := range marks {
 		switch m & edi.MarkKind {
 		case edi.MarkElement:
@@ -20,17 +24,20 @@ func (t *segment) plain(s *edi.Segment) bool {
 			if e++; e == len(t.elements) {
 				return t.nothingBehind(marks[i:], end) && t.holds(present)
 			}
-			at, last, seen = t.first[e], t.first[e+1], 0
+			first, last = t.first[e], t.first[e+1]
+			at, seen = first, 0
 		case edi.MarkComponent:
 			at++
 		default:
 			return false
 		}
-		from, to := m>>edi.MarkShift+1, end
+		to := end
 		if i+1 < len(marks) {
 			to = marks[i+1] >> edi.MarkShift
 		}
-		if from == to {
+		size := to - from
+		if size == 0 {
+			from = to + 1
 			continue
 		}
 		if at >= last {
@@ -38,20 +45,11 @@ func (t *segment) plain(s *edi.Segment) bool {
 		}
 		v := &t.slots[at]
 		present |= 1 << (e + 1)
-		seen |= 1 << (at - t.first[e])
-		if v.look {
+		seen |= 1 << (at - first)
+		if size > v.most || size < v.least || !v.any && !v.fits(window[from:to]) {
 			return false
 		}
-		size := to - from
-		if size > v.max && v.kind < number || size < v.min {
-			return false
-		}
-		if v.kind == text && v.min == 1 {
-			continue
-		}
-		if !v.fits(window[from:to]) {
-			return false
-		}
+		from = to + 1
 	}
 	if e >= 0 && !t.elements[e].full(seen) {
 		return false
@@ -78,6 +76,9 @@ func (v *slot) fits(b []byte) bool {
 	case text, code:
 		return uint32(len(b)) <= v.max && ascii(b)
 	case number, decimal:
+		if n := uint32(len(b)); allDigits(b) {
+			return n >= v.min && n <= v.max
+		}
 		point, n := -1, uint32(0)
 		for i, ch := range b {
 			switch {

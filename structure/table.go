@@ -2,6 +2,7 @@ package structure
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -62,8 +63,10 @@ type segment struct {
 // slot is a component as plain looks at it.
 type slot struct {
 	kind     kind
-	look     bool   // plain cannot judge it
-	min, max uint32 // bytes of a value of single bytes
+	any      bool   // its length is all there is to judge
+	least    uint32 // bytes of a value of single bytes,
+	most     uint32 // 0 where plain cannot judge it
+	min, max uint32 // characters; of numbers, digits
 }
 
 // flatten lays out the slots.
@@ -71,7 +74,15 @@ func (s *segment) flatten() {
 	for _, e := range s.elements {
 		s.first = append(s.first, len(s.slots))
 		for _, c := range e.components {
-			s.slots = append(s.slots, slot{kind: c.kind, look: c.codes != nil || c.kind == letters, min: uint32(c.min), max: uint32(c.max)})
+			v := slot{kind: c.kind, least: uint32(c.min), most: uint32(c.max), min: uint32(c.min), max: uint32(c.max)}
+			switch {
+			case c.codes != nil || c.kind == letters:
+				v.most = 0
+			case c.kind >= number && c.kind != code: // marks and signs count for nothing
+				v.most = math.MaxUint32
+			}
+			v.any = c.kind == text && c.min <= 1 && v.most > 0
+			s.slots = append(s.slots, v)
 		}
 	}
 	s.first = append(s.first, len(s.slots))
