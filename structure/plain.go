@@ -116,9 +116,13 @@ func (t *segment) nothingBehind(marks []uint32, end uint32) bool {
 	return true
 }
 
+// holds reports whether all conditions hold; present is that of broken.
 func (t *segment) holds(present uint64) bool {
-	for i := range t.conditions {
-		if !t.conditions[i].holds(present) {
+	if (present^present>>1)&t.pairs != 0 {
+		return false
+	}
+	for i := range t.others {
+		if !t.others[i].holds(present) {
 			return false
 		}
 	}

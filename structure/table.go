@@ -55,7 +55,9 @@ type segment struct {
 	tag        string
 	elements   []element
 	conditions []condition
-	required   int // elements up to the last mandatory one
+	pairs      uint64      // bits of the first of two neighbours of which a condition says P
+	others     []condition // the rest of them
+	required   int         // elements up to the last mandatory one
 	slots      []slot
 	first      []int // for each element its first slot; one more at the end
 }
@@ -69,8 +71,15 @@ type slot struct {
 	min, max uint32 // characters; of numbers, digits
 }
 
-// flatten lays out the slots.
+// flatten lays out the slots and the conditions for plain.
 func (s *segment) flatten() {
+	for _, c := range s.conditions {
+		if c.kind == 'P' && len(c.elements) == 2 && c.elements[1] == c.elements[0]+1 {
+			s.pairs |= 1 << c.elements[0]
+		} else {
+			s.others = append(s.others, c)
+		}
+	}
 	for _, e := range s.elements {
 		s.first = append(s.first, len(s.slots))
 		for _, c := range e.components {

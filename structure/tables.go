@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -118,7 +119,11 @@ func (t *Tables) message(syntax string, m *edi.MessageType, guide string) *messa
 // guide is an association to judge it by in place of its own. A type for which
 // there is no table gives no finding.
 func (t *Tables) Check(ic *edi.Interchange, i int, b *edi.Body, severity edi.Severity, guide string) []*edi.Error {
-	m := t.message(ic.Syntax, ic.Messages[i].Type, guide)
+	return t.message(ic.Syntax, ic.Messages[i].Type, guide).check(b, severity)
+}
+
+// check is Check for a message of this type.
+func (m *message) check(b *edi.Body, severity edi.Severity) []*edi.Error {
 	if m == nil || b.Len() < 2 {
 		return nil
 	}
@@ -138,13 +143,23 @@ func (t *Tables) Checker(o edi.Tolerance) func(*edi.Interchange, int, *edi.Body)
 	if o.Structure == edi.StructureRefused {
 		severity = edi.SeverityError
 	}
+	type looked struct { // what was looked up last: messages come by kinds
+		of    *edi.MessageType
+		table *message
+	}
+	var last atomic.Pointer[looked]
 	return func(ic *edi.Interchange, i int, b *edi.Body) []*edi.Error {
-		// Whoever wants departures refused must know where none can be seen.
 		m := ic.Messages[i].Type
-		if severity == edi.SeverityError && t.message(ic.Syntax, m, o.Guide) == nil {
+		l := last.Load()
+		if l == nil || l.of != m {
+			l = &looked{m, t.message(ic.Syntax, m, o.Guide)}
+			last.Store(l)
+		}
+		// Whoever wants departures refused must know where none can be seen.
+		if severity == edi.SeverityError && l.table == nil {
 			return []*edi.Error{{Code: "structure-unknown", Severity: edi.SeverityNote, Location: b.Segments[0].Location(0, 0),
 				Text: fmt.Sprintf("there is no table for %s; what stands in it was not judged", strings.Join(strings.Fields(m.Type+" "+m.Version+" "+m.Release), " "))}}
 		}
-		return t.Check(ic, i, b, severity, o.Guide)
+		return l.table.check(b, severity)
 	}
 }
