@@ -94,6 +94,8 @@ var unsound = map[string][]string{
 	"unh-reference-missing": {"element-missing UCM 1"},
 	"unh-type-missing":      {"element-missing UCM 2"},
 	"ung-reference-missing": {"element-missing UCF 1"},
+	"unb-reference-long":    {"element-too-long UCI 1"},
+	"unb-sender-long":       {"unb-too-long UNB 3", "element-too-long UCI 2"},
 }
 
 var builtIn = sync.OnceValues(structure.BuiltIn)

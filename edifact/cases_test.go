@@ -40,9 +40,9 @@ func TestSharedCases(t *testing.T) {
 		"19-unh-missing-a": {[]string{"REF000131"}, []int{0}, []string{
 			"error 13 unh-missing 17 UNT 0.0", "error 29 unz-count-mismatch 18 UNZ 1.1",
 			"error 32 interchange-empty 18 UNZ 0.0", "error 33 segment-outside-message 2 BGM 0.0"}, nil, nil},
-		"19-unh-missing-b": {[]string{"REF000132"}, []int{1}, []string{"error 13 unt-missing 18 UNZ 0.0"}, nil, nil},
+		"19-unh-missing-b": {[]string{"REF000132"}, []int{1}, []string{"error 13 unt-missing @0 17 UNT 0.0"}, nil, nil},
 		"19-unh-missing-c": {[]string{"REF000133"}, []int{2}, []string{
-			"error 13 unt-missing 3 UNH 0.0", "error 29 unz-count-mismatch 20 UNZ 1.1"}, nil, nil},
+			"error 13 unt-missing @0 2 UNT 0.0", "error 29 unz-count-mismatch 20 UNZ 1.1"}, nil, nil},
 		"30-unoa-lowercase":     {[]string{"REF000301"}, []int{1}, []string{"warning 21 outside-level-a 5 NAD 4.1"}, nil, []string{"Talquist_Werke gmbh"}},
 		"32-unoy-utf8":          {[]string{"REF000303"}, []int{1}, nil, nil, []string{"港口物流"}},
 		"34-invalid-utf8-nul-a": {[]string{"REF000306"}, []int{1}, []string{"error 21 character-invalid @0 5 NAD 4.1"}, nil, []string{"S\uFFFDd"}},

@@ -3,6 +3,7 @@ package edifact
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
@@ -25,6 +26,26 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 		s.releases(segments)
 	}
 	s.Released = false
+	if !s.Said("line-break") {
+		s.lineBreak(segments)
+	}
+}
+
+// lineBreak warns of the first line end that stands inside a segment. It is kept as
+// it is: a text of several lines is as likely as one that was wrapped.
+func (s *scan) lineBreak(segments []edi.Segment) {
+	seg, k, found := (&edi.Body{Segments: segments}).LineBreak()
+	if found && s.Once("line-break") {
+		s.Report(-1, edi.SeverityWarning, "line-break", "21", seg.LocationIn(k),
+			"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", clip(seg.RawTag()))
+	}
+}
+
+// invalid refuses byte k of a segment.
+func (s *scan) invalid(i int, seg edi.Segment, k int, text string, args ...any) {
+	at := seg.LocationIn(k)
+	s.Add(i, &edi.Error{Code: "character-invalid", Standard: "21", Severity: edi.SeverityError, Text: fmt.Sprintf(text, args...),
+		Location: at, Composite: seg.Components(at.Element) > 1})
 }
 
 // controls refuses NUL, which no database text can hold, and the code extension
@@ -36,7 +57,7 @@ func (s *scan) controls(i int, segments []edi.Segment) {
 			switch {
 			case b >= 0x20 && b != 0x7F || b == '\r' || b == '\n' || s.delimiter(b):
 			case b == 0:
-				s.Report(i, edi.SeverityError, "character-invalid", "21", seg.LocationIn(k), "a NUL byte stands in the text")
+				s.invalid(i, seg, k, "a NUL byte stands in the text")
 				return
 			case b == 0x1B && s.charset.Name == "UNOX":
 				s.Report(-1, edi.SeverityError, "code-extension-unsupported", "2", seg.LocationIn(k),
@@ -79,13 +100,13 @@ func (s *scan) high(i int, segments []edi.Segment) {
 					k += n - 1
 					continue
 				}
-				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is no UTF-8, which %s (0001) declares", raw[k], s.IC.SyntaxID)
+				s.invalid(i, seg, k, "byte 0x%02X is no UTF-8, which %s (0001) declares", raw[k], s.IC.SyntaxID)
 				return
 			case c.ASCII:
-				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X is outside %s (0001), which is ASCII", raw[k], s.IC.SyntaxID)
+				s.invalid(i, seg, k, "byte 0x%02X is outside %s (0001), which is ASCII", raw[k], s.IC.SyntaxID)
 				return
 			case c.High[raw[k]-0x80] == utf8.RuneError:
-				s.Report(i, edi.SeverityError, "character-invalid", "21", at(), "byte 0x%02X means nothing in %s", raw[k], c.Name)
+				s.invalid(i, seg, k, "byte 0x%02X means nothing in %s", raw[k], c.Name)
 				return
 			case c.assumed && s.Once("charset-assumed"):
 				s.Report(-1, edi.SeverityWarning, "charset-assumed", "", at(), "%s (0001) has no bytes such as 0x%02X; read as %s by the partner's settings", s.IC.SyntaxID, raw[k], c.Name)

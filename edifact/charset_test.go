@@ -61,7 +61,7 @@ func TestCharsets(t *testing.T) {
 		"the same under a default set":         {Reader{Tolerance: edi.Tolerance{DefaultCharset: "UNOC"}}, "ANSI:1", "\xFC", "ü", []string{"warning  charset-assumed 2 FTX 4.1"}},
 		"NUL":                                  {Reader{}, "UNOC:3", "a\x00b", "a\x00b", []string{invalid}},
 		"another control character":            {Reader{}, "UNOC:3", "a\tb", "a\tb", []string{"warning 21 control-character 2 FTX 4.1"}},
-		"a line break in a text":               {Reader{}, "UNOC:3", "a\r\nb", "a\r\nb", nil},
+		"a line break in a text":               {Reader{}, "UNOC:3", "a\r\nb", "a\r\nb", []string{"warning 21 line-break 2 FTX 4.1"}},
 		"blanks around a text stay":            {Reader{}, "UNOC:3", " a ", " a ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,12 +99,12 @@ UCM+1+INVOIC:D:96A:UN+7
 UNT+4+1
 UNZ+1+77`},
 		"a trailer that is missing, noticed at UNZ": {
-			text:   unb3 + unh1 + "UNZ+1+REF'",
-			change: func(_ *edi.Interchange, a *edi.Acknowledgement) { a.Action, a.Messages = edi.ActionRejected, nil },
+			text: unb3 + unh1 + "UNZ+1+REF'",
 			want: `UNB+UNOC:3+R:14+S:14+261129:1015+77
 UNH+1+CONTRL:D:3:UN
-UCI+REF+S:14+R:14+4+13
-UNT+3+1
+UCI+REF+S:14+R:14+7
+UCM+1+INVOIC:D:96A:UN+4+13+UNT
+UNT+4+1
 UNZ+1+77`},
 		"a user segment that is missing behind UNH": {
 			text: message("", 2),

@@ -252,17 +252,21 @@ func (s *scan) endMessage(seg *edi.Segment) {
 	}
 }
 
-// untMissing ends the open message, whose last segment stands before at.
+// untMissing ends the open message, whose last segment stands before at. What was
+// sent of it ends there for certain, so the messages beside it are not at fault; a
+// package has no such bound.
 func (s *scan) untMissing(at edi.Location) {
 	segments := s.Lex.Segments[s.Open:s.Next]
 	s.Measure(segments)
-	s.characters(s.Message(), segments)
-	m := &s.IC.Messages[s.Message()]
+	i := s.Message()
+	s.characters(i, segments)
+	m := &s.IC.Messages[i]
 	if s.parcel != nil {
 		s.parcel = nil
 		s.Report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", clip([]byte(m.Reference)), m.Offset)
 	} else {
-		s.Report(-1, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+		at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "UNT"}
+		s.Report(i, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
 	}
 	s.CloseMessage()
 }
@@ -275,7 +279,8 @@ func (s *scan) endGroup(at edi.Location) {
 
 func (s *scan) uneMissing(at edi.Location) {
 	g := &s.IC.Groups[s.Group]
-	s.Report(-1, edi.SeverityError, "une-missing", "13", at, "group %q that begins at byte %d has no trailer UNE", g.Reference, g.Offset)
+	at = edi.Location{Offset: at.Offset, Segment: at.Segment, Tag: "UNE"}
+	s.Report(edi.OfGroup(s.Group), edi.SeverityError, "une-missing", "13", at, "group %q that begins at byte %d has no trailer UNE", g.Reference, g.Offset)
 	s.Group = -1
 }
 

@@ -132,6 +132,7 @@ func (s *scan) seMissing(at edi.Location) {
 	i := s.Message()
 	s.characters(i, segments)
 	m := &s.IC.Messages[i]
+	at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "SE"}
 	s.Report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", clip([]byte(m.Reference)), m.Offset)
 	s.CloseMessage()
 }
