@@ -72,6 +72,7 @@ type AnsweredReference struct {
 type Objection struct {
 	List     string              `json:"list"`
 	Code     string              `json:"code"`
+	Meaning  string              `json:"meaning,omitempty"`   // of the code, in words of ours; "" where we have none
 	Agency   string              `json:"agency,omitempty"`    // whose list it is: 3055 of ERC, RED03
 	Text     string              `json:"text,omitempty"`      // in their words: FTX, TED02, NTE, RED01
 	Place    Location            `json:"place"`               // in what we sent, UNH or ST being segment 1; no offset; zero where none is told

@@ -2,6 +2,9 @@ package edi
 
 import (
 	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -62,5 +65,73 @@ func TestAnswerInJSON(t *testing.T) {
 		`"reference":"","acceptance":"partly accepted","action":"P"}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAnswerFindingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/answers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("answering.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`Answer\w+ += "(answer-[a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(codes) < 10 {
+		t.Fatalf("only %d codes found in the source", len(codes))
+	}
+	known := map[string]bool{}
+	for _, c := range codes {
+		known[c[1]] = true
+		if !strings.Contains(string(page), "| `"+c[1]+"` |") {
+			t.Errorf("%s is not documented", c[1])
+		}
+	}
+	for _, m := range regexp.MustCompile("`(answer-[a-z-]+)`").FindAllStringSubmatch(string(page), -1) {
+		if !known[m[1]] {
+			t.Errorf("%s is documented, but nothing reports it", m[1])
+		}
+	}
+}
+
+func TestAnswerInWords(t *testing.T) {
+	ic := &AnsweredInterchange{ControlReference: "I1"}
+	for _, c := range []struct {
+		judgement Judgement
+		want      string
+	}{
+		{Judgement{Level: LevelInterchange, Interchange: ic}, "interchange I1"},
+		{Judgement{Level: LevelGroup, Interchange: ic, Group: &AnsweredGroup{Reference: "7", FunctionalID: "IN", Version: "004010"}}, "group 7 (IN 004010)"},
+		{Judgement{Level: LevelMessage, Interchange: ic, Group: &AnsweredGroup{Reference: "7"}, Reference: "0001", Type: &MessageType{Type: "810"},
+			Documents: []AnsweredReference{{Qualifier: "IV", Number: "4711", Line: "2", Version: "1", Date: "20261130"}}},
+			"message 0001 (810) in group 7, IV 4711 line 2 version 1 of 20261130"},
+		{Judgement{Level: LevelDocument, Interchange: ic, Documents: []AnsweredReference{{Number: "1"}, {Qualifier: "ON", Number: "2"}}}, "document 1, ON 2"},
+		{Judgement{Level: LevelMessage, Interchange: ic}, "message"},
+	} {
+		if got := c.judgement.Subject(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		objection Objection
+		want      string
+	}{
+		{Objection{List: "0085", Code: "12"}, "0085 12"},
+		{Objection{List: "720", Code: "3", Place: Location{Segment: 4, Tag: "N1", Element: 2, Component: 1, Repetition: 3}, Element: "66", Loop: "N1", Value: "x", NewValue: "y", Text: "no"},
+			`720 3 at segment 4 N1, element 2, component 1, repetition 3, data element 66, in loop N1, which was "x", read as "y" — no`},
+		{Objection{List: "9321", Code: "4", Agency: "9", Context: []string{"A B"}, About: []AnsweredReference{{Qualifier: "LI", Number: "1"}}}, "9321 4 (9) at LI 1, context A B"},
+		{Objection{List: "0085", Code: "13", Place: Location{Tag: "UNZ"}}, "0085 13 at UNZ"},
+	} {
+		if got := c.objection.String(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	if got := []string{Level(9).String(), Acceptance(9).String(), Rejected.String(), LevelGroup.String()}; strings.Join(got, ", ") != "level 9, acceptance 9, rejected, group" {
+		t.Error(got)
+	}
+	a := Answer{Judgements: []Judgement{{Acceptance: Accepted}, {Acceptance: PartlyAccepted}, {Acceptance: AcceptanceReceived}}}
+	if got := a.Worst(); got != PartlyAccepted {
+		t.Errorf("the worst is %v", got)
 	}
 }

@@ -27,7 +27,7 @@ func (j *Judgement) Subject() string {
 		}
 	}
 	for i, d := range j.Documents {
-		if i > 0 {
+		if i > 0 || j.Level != LevelDocument {
 			b.WriteByte(',')
 		}
 		words(&b, d.String())

@@ -98,13 +98,13 @@ func (r *answering) judge(s edi.Segment, j edi.Judgement, name, act int) {
 	r.Judge(j, s.Location(0, 0))
 	r.place, r.coded, r.inside = edi.Location{}, false, false
 	if code := trim(s.Get(act+1, 1)); code != "" {
-		o := edi.Objection{List: "0085", Code: code, Reported: s.Location(act+1, 1)}
+		o := edi.Objection{Code: code, Reported: s.Location(act+1, 1)}
 		o.Place.Tag = trim(s.Get(act+2, 1))
 		if o.Place.Tag == "UNH" || o.Place.Tag == "UNO" {
 			o.Place.Segment = 1
 		}
 		r.element(s, act+3, &o)
-		r.Object(o)
+		r.object(o)
 	}
 }
 
@@ -122,7 +122,7 @@ func (r *answering) ucs(s edi.Segment) {
 	r.place, r.inside = edi.Location{Segment: n}, true
 	code := trim(s.Get(2, 1))
 	if r.coded = code != ""; r.coded {
-		r.Object(edi.Objection{List: "0085", Code: code, Place: r.place, Reported: s.Location(2, 1)})
+		r.object(edi.Objection{Code: code, Place: r.place, Reported: s.Location(2, 1)})
 	}
 }
 
@@ -130,9 +130,9 @@ func (r *answering) ucd(s edi.Segment) {
 	if !r.inside {
 		r.Find(edi.SeverityWarning, edi.AnswerOutOfOrder, s.Location(0, 0), "UCD does not follow a UCS, so it cannot be told which segment it is about")
 	}
-	o := edi.Objection{List: "0085", Code: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(1, 1)}
+	o := edi.Objection{Code: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(1, 1)}
 	r.element(s, 2, &o)
-	r.Object(o)
+	r.object(o)
 }
 
 // element reads S011: the tag has position 1, so 2 is the first element.

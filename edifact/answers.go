@@ -21,7 +21,7 @@ func (r Reader) Answers(p *edi.Payload, ic *edi.Interchange, visit func(edi.Answ
 	if !any {
 		return nil
 	}
-	r.Check = nil
+	r.Check, r.Undigested = nil, true
 	again := *ic
 	return r.Scan(p, &again, func(i int, b *edi.Body) error {
 		if i >= len(ic.Messages) {
@@ -74,6 +74,12 @@ type answering struct {
 	coded   bool         // UCS had a code of its own
 	inside  bool         // a UCS was read since the last UCM
 	refers  reference    // what a DTM or FTX belongs to
+}
+
+// object adds an objection of 0085 with the code's meaning.
+func (r *answering) object(o edi.Objection) {
+	o.List, o.Meaning = "0085", ErrorText(o.Code)
+	r.Object(o)
 }
 
 // intern gives t once for all messages that name the same.

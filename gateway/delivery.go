@@ -173,6 +173,10 @@ type Format struct {
 	// Acknowledge writes the functional acknowledgement and names what it is. It is
 	// nil where the syntax has nothing to say.
 	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) (kind string, content []byte, err error)
+	// Answers hands out what an interchange that was scanned says of interchanges
+	// of ours: CONTRL and APERAK, or TA1, 997, 999 and 824. It reads nothing where
+	// there are none. It is nil where the syntax has no answers.
+	Answers func(p *edi.Payload, ic *edi.Interchange, o Reading, visit func(edi.Answer) error) error
 	// NeverAcknowledged are types that are acknowledgements themselves.
 	NeverAcknowledged []string
 }

@@ -25,12 +25,12 @@ func (r *answering) application(b *edi.Body) {
 		case "TED":
 			inError = true
 			r.place = r.position(s, 5, edi.Location{Tag: trim(s.Get(3, 1)), Segment: max(whole(trim(s.Get(4, 1))), 0)})
-			r.Object(edi.Objection{List: "647", Code: trim(s.Get(1, 1)), Text: trim(s.Get(2, 1)), Place: r.place, Element: trim(s.Get(6, 1)),
+			r.object(edi.Objection{List: "647", Code: trim(s.Get(1, 1)), Text: trim(s.Get(2, 1)), Place: r.place, Element: trim(s.Get(6, 1)),
 				Value: s.Get(7, 1), NewValue: s.Get(8, 1), Reported: s.Location(1, 1)})
 		case "RED":
-			r.Object(edi.Objection{List: "1271", Code: trim(s.Get(6, 1)), Agency: trim(s.Get(5, 1)), Text: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(6, 1)})
+			r.object(edi.Objection{List: "1271", Code: trim(s.Get(6, 1)), Agency: trim(s.Get(5, 1)), Text: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(6, 1)})
 		case "LQ":
-			r.Object(edi.Objection{List: "1271", Code: trim(s.Get(2, 1)), Agency: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(2, 1)})
+			r.object(edi.Objection{List: "1271", Code: trim(s.Get(2, 1)), Agency: trim(s.Get(1, 1)), Place: r.place, Reported: s.Location(2, 1)})
 		case "CTX":
 			if o := r.Objection(); o != nil && inError {
 				o.Context = append(o.Context, context(s))

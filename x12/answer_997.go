@@ -29,7 +29,7 @@ func (r *answering) functional(b *edi.Body) {
 			if r.place.Segment == 0 && r.place.Tag == "" {
 				r.Find(edi.SeverityWarning, edi.AnswerOutOfOrder, s.Location(0, 0), "%s follows no %s3, so it cannot be told which segment it is about", s.Tag(), s.Tag()[:2])
 			}
-			r.Object(edi.Objection{List: list(guide, "723", "621"), Code: trim(s.Get(3, 1)), Place: r.position(s, 1, r.place), Loop: r.loop,
+			r.object(edi.Objection{List: list(guide, "723", "621"), Code: trim(s.Get(3, 1)), Place: r.position(s, 1, r.place), Loop: r.loop,
 				Element: trim(s.Get(2, 1)), Value: s.Get(4, 1), Reported: s.Location(3, 1)})
 		case "CTX":
 			if o := r.Objection(); o != nil {
@@ -120,7 +120,7 @@ func (r *answering) codes(s edi.Segment, from, to int, o edi.Objection) {
 	for e := from; e <= to; e++ {
 		if o.Code = trim(s.Get(e, 1)); o.Code != "" {
 			o.Reported = s.Location(e, 1)
-			r.Object(o)
+			r.object(o)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (r *answering) ak9(s edi.Segment) {
 	j.Acceptance = r.acceptance(s, j.Action)
 	for e := 5; e <= 9; e++ {
 		if code := trim(s.Get(e, 1)); code != "" {
-			j.Objections = append(j.Objections, edi.Objection{List: "716", Code: code, Reported: s.Location(e, 1)})
+			j.Objections = append(j.Objections, edi.Objection{List: "716", Code: code, Meaning: ErrorText("716", code), Reported: s.Location(e, 1)})
 		}
 	}
 	r.group.Included, r.group.Received, r.group.Accepted = r.counted(s, 2), r.counted(s, 3), r.counted(s, 4)

@@ -28,7 +28,7 @@ func ta1Answer(ic *edi.Interchange, s edi.Segment) *edi.Answer {
 	a.Judge(j, a.Answer.Location)
 	note := trim(s.Get(5, 1))
 	if note != "" && note != "000" {
-		a.Object(edi.Objection{List: "I18", Code: note, Reported: s.Location(5, 1)})
+		a.Object(edi.Objection{List: "I18", Code: note, Meaning: ErrorText("I18", note), Reported: s.Location(5, 1)})
 	}
 	switch {
 	case j.Acceptance == edi.Accepted && note != "" && note != "000":

@@ -36,7 +36,7 @@ func (r Reader) Answers(p *edi.Payload, ic *edi.Interchange, visit func(edi.Answ
 	if !any {
 		return nil
 	}
-	r.Check = nil
+	r.Check, r.Undigested = nil, true
 	again := *ic
 	return r.Scan(p, &again, func(i int, b *edi.Body) error {
 		if i >= len(ic.Messages) {
@@ -87,6 +87,12 @@ type answering struct {
 	types   map[edi.MessageType]*edi.MessageType
 	place   edi.Location // in our set: AK3, TED
 	loop    string
+}
+
+// object adds an objection with the code's meaning.
+func (r *answering) object(o edi.Objection) {
+	o.Meaning = ErrorText(o.List, o.Code)
+	r.Object(o)
 }
 
 // messageType gives one value for all sets that name the same: ST01 and what tells the

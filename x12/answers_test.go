@@ -383,10 +383,10 @@ NTE**call us
 TED*848**IT1*9*4*212*1,50*1.50
 OTI*TC*IV*R4712*****77*0002*810`), `
 824 AD824 in set 0
-  message 0001 (810 004010) in group 77 IV R4711 of 20261129, PO 4500001: rejected (TR)
+  message 0001 (810 004010) in group 77, IV R4711 of 20261129, PO 4500001: rejected (TR)
     647 007 at segment 5 N1, element 4, data element 67 — missing buyer number call us
     647 848 at segment 9 IT1, element 4, data element 212, which was "1,50", read as "1.50"
-  message 0002 (810) in group 77 IV R4712: accepted with errors (TC)
+  message 0002 (810) in group 77, IV R4712: accepted with errors (TC)
 `},
 		{"a group, a batch and an item", answerSet("824", "005010", `
 BGN*11*AD825*20261130
@@ -395,7 +395,7 @@ OTI*BR*BT*B1
 NTE*ADD*whole batch
 OTI*IA*IV*R4711`), `
 824 AD825 in set 0
-  group 77 TN X: partly accepted (GP)
+  group 77, TN X: partly accepted (GP)
   document BT B1: rejected (BR)
     “whole batch”
   document IV R4711: accepted (IA)

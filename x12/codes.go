@@ -12,6 +12,25 @@ func CodeText(tag string, e, c int, code string) string {
 	return codeLists[tag][e][code]
 }
 
+// ErrorText says what a code of data element list means: I18, 716, 718, 720, 723, or
+// 618, 620 and 621, which are 718, 720 and 723 for implementation guides. Empty where
+// we have no words for it.
+func ErrorText(list, code string) string {
+	switch list {
+	case "I18":
+		return interchangeErrors[code]
+	case "716":
+		return groupErrors[code]
+	case "718", "618":
+		return setErrors[code]
+	case "720", "620":
+		return segmentErrors[code]
+	case "723", "621":
+		return elementErrors[code]
+	}
+	return ""
+}
+
 // codeLists names the list that holds at each element. The words are ours, and
 // only those codes are here that change what a reader has to do.
 var codeLists = map[string]map[int]map[string]string{
@@ -62,7 +81,7 @@ var verdicts = map[string]string{
 var interchangeErrors = map[string]string{ // I18
 	"000": "no error", "001": "control numbers differ", "002": "standard not supported", "003": "version not supported", "004": "segment terminator invalid",
 	"005": "kind of sender identifier invalid", "006": "sender invalid", "007": "kind of recipient identifier invalid", "008": "recipient invalid",
-	"009": "unknown recipient", "014": "date invalid", "015": "time invalid", "016": "standard invalid", "017": "version invalid",
+	"009": "unknown recipient", "010": "kind of authorisation invalid", "011": "authorisation invalid", "012": "kind of security invalid", "013": "security invalid", "014": "date invalid", "015": "time invalid", "016": "standard invalid", "017": "version invalid",
 	"018": "control number invalid", "019": "acknowledgement request invalid", "020": "test indicator invalid", "021": "count of groups invalid",
 	"022": "control structure invalid", "023": "ends too early", "024": "content invalid", "025": "duplicate", "026": "element separator invalid", "027": "component separator invalid",
 }
@@ -70,16 +89,20 @@ var interchangeErrors = map[string]string{ // I18
 var segmentErrors = map[string]string{ // 720
 	"1": "unknown", "2": "unexpected", "3": "mandatory one missing", "4": "loop repeated too often", "5": "repeated too often",
 	"6": "not in this transaction set", "7": "out of order", "8": "its elements have errors",
+	"I4": "not used by the guide", "I6": "missing, though the guide requires it here", "I7": "loop too rare for the guide", "I8": "too rare for the guide", "I9": "not used by the guide here",
 }
 
 var elementErrors = map[string]string{ // 723
 	"1": "mandatory one missing", "2": "another element requires it", "3": "too many elements", "4": "too short", "5": "too long", "6": "invalid character",
 	"7": "invalid code", "8": "invalid date", "9": "invalid time", "10": "excluded by another element", "12": "too many repetitions", "13": "too many components",
+	"I6": "code not used by the guide", "I9": "missing, though the guide requires it here", "I10": "not used by the guide", "I11": "too few repetitions for the guide",
+	"I12": "not in the form the guide requires", "I13": "not used by the guide here",
 }
 
 var setErrors = map[string]string{ // 718
 	"1": "not supported", "2": "trailer missing", "3": "control numbers differ", "4": "count of segments differs", "5": "segments have errors",
 	"6": "identifier invalid or missing", "7": "control number invalid or missing", "23": "control number not unique in the group",
+	"I5": "segments depart from the guide", "I6": "guide not supported",
 }
 
 var groupErrors = map[string]string{ // 716

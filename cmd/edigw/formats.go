@@ -30,6 +30,9 @@ func formats(tables *structure.Tables) []gateway.Format {
 			Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
 				return edifactReader(o).Again(p, ic)
 			},
+			Answers: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(edi.Answer) error) error {
+				return edifactReader(o).Answers(p, ic, visit)
+			},
 			Acknowledge:       edifact.Acknowledge,
 			NeverAcknowledged: []string{"CONTRL"},
 		},
@@ -44,6 +47,9 @@ func formats(tables *structure.Tables) []gateway.Format {
 			},
 			Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
 				return x12Reader(o).Again(p, ic)
+			},
+			Answers: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(edi.Answer) error) error {
+				return x12Reader(o).Answers(p, ic, visit)
 			},
 			Acknowledge: x12.Acknowledge,
 		},

@@ -27,6 +27,7 @@ type inspectCommand struct {
 type inspection interface {
 	interchange(ic *edi.Interchange, key string) error
 	message(m inspectedMessage) error
+	answer(a edi.Answer) error
 	end(ic *edi.Interchange) error
 	findings(list []finding, errors, omitted int) error
 }
@@ -69,7 +70,7 @@ func (c *inspectCommand) Run(a *app) (err error) {
 		return err
 	}
 	in := newInspector(p, gateway.Reading{}, to)
-	in.excerpts = true
+	in.excerpts, in.answers = true, true
 	if c.Segments || c.Tree {
 		in.detail, in.tree = tables, c.Tree
 	}
@@ -96,6 +97,7 @@ type inspector struct {
 	excerpts bool              // show the text that findings are about
 	detail   *structure.Tables // tell the segments of messages, placed by these tables; nil: do not
 	tree     bool              // and as a tree
+	answers  bool              // tell what it says of what was sent
 	errors   int
 	omitted  int
 	told     int // messages of the interchange at hand that were told
@@ -172,6 +174,11 @@ func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *
 	if ic.DroppedErrors > 0 {
 		in.omitted += ic.DroppedErrors
 	}
+	if in.answers {
+		if err := f.Answers(in.p, ic, in.reading, func(a edi.Answer) error { return in.answer(ic, a) }); err != nil {
+			return err
+		}
+	}
 	return in.to.end(ic)
 }
 
@@ -190,6 +197,20 @@ func (in *inspector) message(ic *edi.Interchange, i int, b *edi.Body) error {
 		}
 	}
 	return in.tell(ic, i, b)
+}
+
+// answer tells what an acknowledgement says, and what is wrong with it; that its own
+// message has errors was told with those.
+func (in *inspector) answer(ic *edi.Interchange, a edi.Answer) error {
+	for _, e := range a.Findings {
+		if e.Code == edi.AnswerRefused {
+			continue
+		}
+		if err := in.find(ic, e); err != nil {
+			return err
+		}
+	}
+	return in.to.answer(a)
 }
 
 // tell tells message i; b is its text, nil where it has no trailer.

@@ -12,6 +12,7 @@ type inspectJSON struct {
 	w        io.Writer
 	begun    bool // the object
 	messages int  // of the interchange at hand
+	answers  int  // likewise
 	count    int  // of interchanges
 }
 
@@ -33,7 +34,7 @@ func (j *inspectJSON) interchange(ic *edi.Interchange, key string) error {
 		comma = ","
 	}
 	j.count++
-	j.messages = 0
+	j.messages, j.answers = 0, 0
 	if _, err := fmt.Fprintf(j.w, "%s\n    {", comma); err != nil {
 		return err
 	}
@@ -75,13 +76,32 @@ func (j *inspectJSON) message(m inspectedMessage) error {
 	return err
 }
 
+// answer begins a list behind the messages with the first one.
+func (j *inspectJSON) answer(a edi.Answer) error {
+	v, err := compact(a)
+	if err != nil {
+		return err
+	}
+	before := ","
+	if j.answers == 0 {
+		before = j.line() + "],\n      \"answers\": ["
+	}
+	j.answers++
+	_, err = fmt.Fprintf(j.w, "%s\n        %s", before, v)
+	return err
+}
+
+// line is what stands before the end of the list at hand.
+func (j *inspectJSON) line() string {
+	if j.messages+j.answers > 0 {
+		return "\n      "
+	}
+	return ""
+}
+
 // end writes what is known only when all of the interchange was read.
 func (j *inspectJSON) end(ic *edi.Interchange) error {
-	line := ""
-	if j.messages > 0 {
-		line = "\n      "
-	}
-	_, err := fmt.Fprintf(j.w, "%s],\n      \"content_sha256\": %q\n    }", line, digestText(ic.ContentSHA256))
+	_, err := fmt.Fprintf(j.w, "%s],\n      \"content_sha256\": %q\n    }", j.line(), digestText(ic.ContentSHA256))
 	return err
 }
 

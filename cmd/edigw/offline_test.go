@@ -64,6 +64,9 @@ func TestInspect(t *testing.T) {
 		{"packages in packages", "", []string{"testdata/despatch.x12", "--tree"}, 0, "inspect-tree.txt"},
 		{"packages in packages as JSON", "", []string{"testdata/despatch.x12", "--tree", "-o", "json"}, 0, "inspect-tree.json"},
 		{"the place of an error in X12", "", []string{"testdata/despatch-faulty.x12"}, 3, "inspect-faulty-x12.txt"},
+		{"what CONTRL and APERAK say of what", "", []string{"testdata/answers.edi"}, 0, "inspect-answers.txt"},
+		{"what CONTRL and APERAK say, as JSON", "", []string{"testdata/answers.edi", "-o", "json"}, 0, "inspect-answers.json"},
+		{"what TA1, 997 and 824 say of what, and that counts differ", "", []string{"testdata/answers.x12"}, 0, "inspect-answers-x12.txt"},
 		{"nothing", "", []string{"-", "-o", "json"}, 3, "inspect-empty.json"},
 		{"something else", "Dear Sir or Madam", []string{"-", "-o", "json"}, 3, "inspect-text.json"},
 	} {

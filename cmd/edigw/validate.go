@@ -124,5 +124,6 @@ type validation validatedFile
 
 func (v *validation) interchange(*edi.Interchange, string) error { return nil }
 func (v *validation) message(inspectedMessage) error             { v.Messages++; return nil }
+func (v *validation) answer(edi.Answer) error                    { return nil }
 func (v *validation) end(*edi.Interchange) error                 { return nil }
 func (v *validation) findings([]finding, int, int) error         { return nil }
