@@ -9,6 +9,19 @@ type situation struct {
 	clause             string // that says so
 }
 
+// inside are situations whose envelope is sound, and what stands in the message is
+// not: only readers with tables have a say.
+var inside = []situation{
+	{"a segment that no INVOIC has", "edifact", with(unb+invoic+unz, "UNS+S'", "CPS+1'UNS+S'", "UNT+6", "UNT+7"), false, "INVOIC D.96A, 0085 15"},
+	{"a document number of 36 characters", "edifact", with(unb+invoic+unz, "R1+9", strings.Repeat("1", 36)+"+9"), false, "C002 and 1004 an..35, 0085 39"},
+	{"no BGM", "edifact", with(unb+invoic+unz, "BGM+380+R1+9'", "", "UNT+6", "UNT+5"), false, "BGM is mandatory, 0085 13"},
+	{"no BIG", "x12", with(isa+gs+set+iea, "BIG*20261128*R1~", "", "SE*4", "SE*3"), false, "BIG is mandatory, 720 3"},
+	{"letters in TDS01", "x12", with(isa+gs+set+iea, "TDS*100", "TDS*1OO"), false, "610 is N2, 723 6"},
+	{"a segment that no 810 has", "x12", with(isa+gs+set+iea, "TDS*100~", "TDS*100~HL*1**S~", "SE*4", "SE*5"), false, "810 of 004010, 720 6"},
+	{"no BGN in an 834 of a guide", "x12", guides[1].with("a mandatory segment is missing"), false, "BGN is mandatory, 720 3"},
+	{"a code that there is not in an 834 of a guide", "x12", guides[1].with("a code that there is not"), false, "1068, 723 7"},
+}
+
 const (
 	unb    = "UNB+UNOC:3+9520001000010:14+9520002000019:14+261128:0914+I1'"
 	invoic = "UNH+1+INVOIC:D:96A:UN'BGM+380+R1+9'DTM+137:20261128:102'UNS+S'MOA+77:1'UNT+6+1'"
@@ -30,6 +43,7 @@ var situations = []situation{
 	{"a release character released before a terminator", "edifact", with(unb+invoic+unz, "380+R1+9'", "380+R1??'"), true, "ISO 9735-1 §9"},
 	{"functional groups", "edifact", unb + "UNG+INVOIC+A+B+261128:0914+G1+UN+D:96A'" + invoic + "UNE+1+G1'" + unz, true, "ISO 9735-1 §7"},
 	{"two interchanges", "edifact", unb + invoic + unz + with(unb+invoic+unz, "I1", "I2"), true, "ISO 9735-1 §7"},
+	{"syntax version 4, its repetition separator released", "edifact", "UNA:+.?*'" + with(unb+invoic+unz, "UNOC:3", "UNOC:4", "261128", "20261128", "R1+9'", "R?*1+9'"), true, "ISO 9735-1 §8"},
 	{"UNT tells a wrong count", "edifact", with(unb+invoic+unz, "UNT+6", "UNT+7"), false, "0074, 0085 29"},
 	{"UNT names another message", "edifact", with(unb+invoic+unz, "UNT+6+1", "UNT+6+2"), false, "0062, 0085 28"},
 	{"UNZ names another interchange", "edifact", unb + invoic + "UNZ+1+I2'", false, "0020, 0085 28"},
@@ -42,5 +56,9 @@ var situations = []situation{
 	{"SE names another set", "x12", with(isa+gs+set+iea, "SE*4*0001", "SE*4*0002"), false, "SE02, 718 3"},
 	{"GE tells a wrong count", "x12", with(isa+gs+set+iea, "GE*1", "GE*2"), false, "GE01, 716 5"},
 	{"IEA names another interchange", "x12", isa + gs + set + "GE*1*71~IEA*1*000000072~", false, "IEA02, I18 001"},
+	{"a TA1 is asked for", "x12", with(isa+gs+set+iea, "*0*P*", "*1*P*"), true, "X12.5, ISA14"},
+	{"a TA1 is asked for, and SE tells a wrong count", "x12", with(isa+gs+set+iea, "*0*P*", "*1*P*", "SE*4", "SE*5"), false, "SE01, 718 4"},
+	{"three 834 of a guide in 005010", "x12", guides[1].with("nothing wrong"), true, "X12.5"},
+	{"one of three 834 has another number in SE", "x12", guides[1].with("SE02 names another set"), false, "SE02, 718 3"},
 	{"no IEA", "x12", isa + gs + set + "GE*1*71~", false, "IEA is mandatory, I18 023"},
 }

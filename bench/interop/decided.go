@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/edigw/edigw/bench/peers"
+	"github.com/edigw/edigw/edi"
 )
 
 // text is one file that is read: a situation, or our acknowledgement of one.
 type text struct {
 	situation
-	file string
-	us   peers.Answer
+	file  string
+	us    peers.Answer
+	judge bool // it takes tables to say something of it
 }
 
 // decided has everybody read the situations, and our acknowledgements of them,
@@ -37,7 +40,7 @@ func (r *run) decided(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.out, "%-8s%-64s%-10s%-10s", t.syntax, t.name, word(t.sound), r.judge("edigw", t.situation, t.us, true))
 		for k := range peers.All {
 			p := &peers.All[k]
-			if !p.Reads(t.syntax) {
+			if !p.Reads(t.syntax) || t.judge && !p.Judges {
 				fmt.Fprintf(r.out, "%-14s", "")
 				continue
 			}
@@ -52,21 +55,25 @@ func (r *run) decided(ctx context.Context, dir string) error {
 // write puts every situation, and our acknowledgement of it, into a file, and
 // reads them.
 func (r *run) write(dir string) (texts []text, err error) {
-	add := func(s situation) (acks []acknowledged, err error) {
-		t := text{situation: s, file: filepath.Join(dir, fmt.Sprintf("%03d.%s", len(texts), s.syntax))}
-		if t.us, acks, err = r.read(s.syntax, []byte(s.text)); err != nil {
+	add := func(s situation, judge bool) (acks []acknowledged, err error) {
+		t := text{situation: s, file: filepath.Join(dir, fmt.Sprintf("%03d.%s", len(texts), s.syntax)), judge: judge}
+		how := edi.StructureIgnored
+		if judge {
+			how = edi.StructureRefused
+		}
+		if t.us, acks, err = r.read(s.syntax, []byte(s.text), how); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		texts = append(texts, t)
 		return acks, os.WriteFile(t.file, []byte(s.text), 0o600)
 	}
-	for _, s := range situations {
-		acks, err := add(s)
+	for i, s := range slices.Concat(situations, inside) {
+		acks, err := add(s, i >= len(situations))
 		if err != nil {
 			return nil, err
 		}
 		for _, ack := range acks {
-			if _, err := add(situation{"our " + ack.kind + " for: " + s.name, s.syntax, string(ack.text), true, "ours"}); err != nil {
+			if _, err := add(situation{"our " + ack.kind + " for: " + s.name, s.syntax, string(ack.text), true, "ours"}, false); err != nil {
 				return nil, err
 			}
 		}

@@ -5,16 +5,16 @@ import "strings"
 // A judgement says who is right where peers and we differ on a sample.
 type judgement struct {
 	sample, peers string // those that differ, blank between them
-	who           verdict
+	who           right
 	why           string // with the clause
 }
 
-type verdict string
+type right string
 
 const (
-	ours   verdict = "we are right"
-	theirs verdict = "they are right, and we forgive" // with a note or a warning in the receipt
-	free   verdict = "the standard leaves it open"
+	ours   right = "we are right"
+	theirs right = "they are right, and we forgive" // with a note or a warning in the receipt
+	free   right = "the standard leaves it open"
 )
 
 var judgements = []judgement{

@@ -30,6 +30,9 @@ func main() {
 	samples := flag.String("samples", "../shared/samples/edi", "a folder with samples of other people's, left out where there is none")
 	flag.Parse()
 	tables, err := structure.BuiltIn()
+	if err == nil {
+		tables, err = withGuides(tables)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "interop:", err)
 		os.Exit(1)
@@ -61,7 +64,7 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	for _, part := range []func(context.Context, string) error{r.decided, r.sampled} {
+	for _, part := range []func(context.Context, string) error{r.decided, r.acknowledging, r.sampled} {
 		if err := part(ctx, work); err != nil {
 			return err
 		}

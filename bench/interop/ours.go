@@ -19,10 +19,10 @@ type acknowledged struct {
 }
 
 // read reads text as the gateway does and acknowledges it.
-func (r *run) read(syntax string, text []byte) (a peers.Answer, acks []acknowledged, err error) {
+func (r *run) read(syntax string, text []byte, structure edi.Structure) (a peers.Answer, acks []acknowledged, err error) {
 	p := edi.Bytes(text)
 	a.Read = true
-	check := r.tables.Checker(edi.Tolerance{})
+	check := r.tables.Checker(edi.Tolerance{Structure: structure})
 	e, x := edifact.Reader{Check: check}, x12.Reader{Check: check}
 	split, scan, acknowledge := e.Split, e.Scan, edifact.Acknowledge
 	if syntax == "x12" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/edigw/edigw/bench/peers"
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/x12"
 )
@@ -32,6 +33,9 @@ func (r *run) sampled(ctx context.Context, dir string) error {
 	}
 	r.heading("%-44s%-14s", "", "edigw")
 	for i, f := range files {
+		if !us[i].Read {
+			r.departures = append(r.departures, fmt.Sprintf("%s: we refuse it: %s", names[i], says(us[i])))
+		}
 		fmt.Fprintf(r.out, "%-44s%-14s", names[i], said(us[i]))
 		for k := range peers.All {
 			p := &peers.All[k]
@@ -64,7 +68,7 @@ func (r *run) copySamples(dir string) (names, files []string, us []peers.Answer,
 		case !edifact.Leads(raw):
 			return nil // the index, and the trees beside the examples of EN 16931
 		}
-		a, _, err := r.read(syntax, raw)
+		a, _, err := r.read(syntax, raw, edi.StructureNoted)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -94,6 +98,9 @@ func (r *run) compare(p *peers.Peer, name string, us, a peers.Answer) string {
 	}
 	r.ok++
 	if !differs {
+		if !a.Read {
+			r.departures = append(r.departures, fmt.Sprintf("%s: %s refuses it too: %s", name, p.Name, says(a)))
+		}
 		return said(a)
 	}
 	r.departures = append(r.departures, fmt.Sprintf("%s: %s says %s, we %s; %s: %s", name, p.Name, says(a), says(us), j.who, j.why))

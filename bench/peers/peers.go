@@ -4,7 +4,6 @@
 package peers
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -79,29 +78,49 @@ type Answer struct {
 // Run has p read files in one process and gives its answers by file, with the
 // CPU seconds of the process.
 func (p *Peer) Run(ctx context.Context, dir string, files ...string) (map[string]Answer, float64, error) {
-	argv := append(p.command(dir), files...)
+	lines, cpu, err := run(ctx, p.Name, append(p.command(dir), files...))
+	if err != nil {
+		return nil, 0, err
+	}
+	answers := map[string]Answer{}
+	for file, line := range lines {
+		word, rest, _ := strings.Cut(line, "\t")
+		a := Answer{Reason: rest}
+		if word == "read" {
+			n, err := strconv.Atoi(rest)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %q tells no number of segments", p.Name, line)
+			}
+			a = Answer{Read: true, Segments: n}
+		}
+		answers[file] = a
+	}
+	return answers, cpu, nil
+}
+
+// Lines has a further Python program of ours, around the peer of that name, look
+// at files, and gives by file what it says: one line with tabs in it.
+func Lines(ctx context.Context, dir, peer, program string, files ...string) (map[string]string, error) {
+	lines, _, err := run(ctx, peer, append(python(program)(dir), files...))
+	return lines, err
+}
+
+// run gives the lines that a program prints by what stands before their first
+// tab, and its CPU seconds.
+func run(ctx context.Context, name string, argv []string) (map[string]string, float64, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	var out, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &out, &stderr
 	if err := c.Run(); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w: %s", p.Name, err, stderr.String())
+		return nil, 0, fmt.Errorf("%s: %w: %s", name, err, stderr.String())
 	}
-	answers := map[string]Answer{}
-	for lines := bufio.NewScanner(&out); lines.Scan(); {
-		f := strings.SplitN(lines.Text(), "\t", 3)
-		if len(f) != 3 {
-			continue // a library that prints on its own
+	lines := map[string]string{}
+	for line := range strings.Lines(out.String()) {
+		// What a library prints on its own has no tab.
+		if file, rest, is := strings.Cut(strings.TrimRight(line, "\r\n"), "\t"); is {
+			lines[file] = rest
 		}
-		a := Answer{Read: f[1] == "read", Reason: f[2]}
-		if a.Read {
-			n, err := strconv.Atoi(f[2])
-			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %q tells no number of segments", p.Name, lines.Text())
-			}
-			a = Answer{Read: true, Segments: n}
-		}
-		answers[f[0]] = a
 	}
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-	return answers, cpu.Seconds(), nil
+	return lines, cpu.Seconds(), nil
 }
