@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"hash"
-	"slices"
 	"strconv"
 	"sync"
 	"unicode/utf8"
@@ -31,7 +30,8 @@ type digester struct {
 	order  int     // of segments hashed, so that kept ones have their place
 	buf    []byte  // text of the segments of this block
 	hashed int     // how far buf was hashed, or left out
-	starts []int32 // of the elements in buf
+	parts  []int32 // of the segments in buf: where their values start
+	first  []int32 // of the elements in buf: their first part
 	ends   []end   // of the segments in buf
 	own    []byte  // BGM, BIG or BSN as it is hashed
 	of     edi.Delimiters
@@ -40,9 +40,8 @@ type digester struct {
 
 // end is where a segment in the block ends.
 type end struct {
-	text    int32 // in buf
-	starts  int32 // in starts
-	escaped bool  // one of our separators may stand in a value
+	text, parts, first int32 // in buf, parts and first
+	odd                odd
 }
 
 const (
@@ -64,7 +63,7 @@ const readBlock = 8 << 10
 func (g *digester) begin(d edi.Delimiters) {
 	g.body.Reset()
 	g.buf, g.kept, g.order = append(g.buf[:0], contentVersion), append(g.kept[:0], contentVersion), 0
-	g.ends, g.starts, g.hashed = g.ends[:0], g.starts[:0], 0
+	g.ends, g.parts, g.first, g.hashed = g.ends[:0], g.parts[:0], g.first[:0], 0
 	if g.of == d {
 		return
 	}
@@ -109,11 +108,13 @@ func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment,
 	for i := range b.Segments {
 		s := &b.Segments[i]
 		start := len(g.buf)
-		escaped, ok := g.write(s)
-		if !ok && invalid < 0 {
-			invalid = i
+		odd, ok := g.plain(s)
+		if !ok {
+			if odd, ok = g.write(s); !ok && invalid < 0 {
+				invalid = i
+			}
 		}
-		g.ends = append(g.ends, end{int32(len(g.buf)), int32(len(g.starts)), escaped})
+		g.ends = append(g.ends, end{int32(len(g.buf)), int32(len(g.parts)), int32(len(g.first)), odd})
 		g.buf = append(g.buf, behindSeg)
 		g.order++
 		if i < header || i == len(b.Segments)-1 {
@@ -134,7 +135,7 @@ func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment,
 // visit hands out the segments of the block. Their values are pieces of one string.
 func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segment, at int)) {
 	var s segment
-	s.block = string(g.buf)
+	s.block, s.parts = string(g.buf), g.parts
 	from := end{}
 	if first == 0 {
 		from.text = 1 // contentVersion
@@ -142,11 +143,11 @@ func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segmen
 	for i, to := range g.ends {
 		s.Segment = &segments[i]
 		s.tag = s.block[from.text : int(from.text)+len(s.RawTag())]
-		s.starts, s.end, s.escaped = g.starts[from.starts:to.starts], to.text, to.escaped
+		s.first, s.last, s.end, s.odd = g.first[from.first:to.first], to.parts, to.text, to.odd
 		visit(&s, first+i)
-		from = end{text: to.text + 1, starts: to.starts}
+		from = end{text: to.text + 1, first: to.first}
 	}
-	g.buf, g.ends, g.starts, g.hashed = g.buf[:0], g.ends[:0], g.starts[:0], 0
+	g.buf, g.ends, g.parts, g.first, g.hashed = g.buf[:0], g.ends[:0], g.parts[:0], g.first[:0], 0
 }
 
 // special hashes what of the header and trailer is not hashed as it stands.
@@ -173,12 +174,13 @@ func (g *digester) special(s *edi.Segment, i, start int, messageDate bool) {
 		g.hashed = start + from + 1 + to
 	case tag == "UNT" || tag == "SE":
 		g.leaveOut(start)
-	case heads[tag].number > 0:
+	case tag == "BGM" || tag == "BIG" || tag == "BSN":
+		h := headOf(tag)
 		g.leaveOut(start)
-		g.body.Write(g.head(s, tag))
-		g.keep(appendEscaped(nil, s.Get(heads[tag].number, 1)))
-		if at := heads[tag].date; at > 0 {
-			g.keep(appendEscaped(nil, s.Get(at, 1)))
+		g.body.Write(g.head(s, tag, h))
+		g.keep(appendEscaped(nil, s.Get(h.number, 1)))
+		if h.date > 0 {
+			g.keep(appendEscaped(nil, s.Get(h.date, 1)))
 		}
 	case tag == "DTM":
 		g.leaveOut(start)
@@ -213,17 +215,20 @@ type head struct {
 	message                [2]int // date and time of the message, left out altogether
 }
 
-var heads = map[string]head{
-	"BGM": {number: 2, function: 3},
-	"BIG": {number: 2, date: 1, function: 8},
-	"BSN": {number: 2, function: 1, message: [2]int{3, 4}},
+func headOf(tag string) head {
+	switch tag {
+	case "BGM":
+		return head{number: 2, function: 3}
+	case "BIG":
+		return head{number: 2, date: 1, function: 8}
+	}
+	return head{number: 2, function: 1, message: [2]int{3, 4}} // BSN
 }
 
 // head gives BGM, BIG or BSN as it is hashed: without the number, which is kept apart,
 // and without functions that say original or copy of it, which are all one.
-func (g *digester) head(s *edi.Segment, tag string) []byte {
+func (g *digester) head(s *edi.Segment, tag string, h head) []byte {
 	g.order++
-	h := heads[tag]
 	g.own = appendValues(append(g.own[:0], tag...), s, func(v edi.Value) bool {
 		switch v.Element {
 		case h.number:
@@ -246,111 +251,4 @@ func (g *digester) head(s *edi.Segment, tag string) []byte {
 func (g *digester) keep(text []byte) {
 	g.kept = strconv.AppendInt(g.kept, int64(g.order), 10)
 	g.kept = append(append(append(g.kept, behindEl), text...), behindSeg)
-}
-
-// write appends a segment's text to the block. It reports whether separators of
-// ours may be escaped in it, and whether it is UTF-8 without NUL. Plain ASCII, nearly
-// all there is, is translated byte by byte without a copy of each value.
-func (g *digester) write(s *edi.Segment) (escaped, ok bool) {
-	raw := s.Raw()
-	start, starts := len(g.buf), len(g.starts)
-	g.buf = slices.Grow(g.buf, len(raw)+1)
-	out := g.buf[start : start+len(raw)]
-	n := 0
-	for _, b := range raw {
-		c := g.become[b]
-		if c-behindEl <= behindCom-behindEl || c == 0 {
-			switch c {
-			case 0:
-				g.starts = g.starts[:starts]
-				return g.writeValues(s)
-			case behindEl:
-				n = dropTrailing(out, n, behindRep)
-				g.starts = append(g.starts, int32(start+n+1))
-			case behindRep:
-				n = dropTrailing(out, n, behindCom)
-			}
-		}
-		out[n] = c
-		n++
-	}
-	g.buf = g.buf[:start+dropTrailing(out, n, behindEl)]
-	for len(g.starts) > starts && int(g.starts[len(g.starts)-1]) > len(g.buf) {
-		g.starts = g.starts[:len(g.starts)-1]
-	}
-	return false, true
-}
-
-// writeValues is write for what is not plain.
-func (g *digester) writeValues(s *edi.Segment) (escaped, ok bool) {
-	ok = sound(string(s.RawTag()))
-	g.buf = append(g.buf, s.RawTag()...)
-	start := len(g.buf)
-	g.buf = appendValues(g.buf, s, func(v edi.Value) bool {
-		ok = ok && sound(v.Text)
-		return false
-	})
-	for i := start; i < len(g.buf); i++ {
-		switch g.buf[i] {
-		case escape:
-			escaped = true
-		case behindEl:
-			g.starts = append(g.starts, int32(i+1))
-		}
-	}
-	return escaped, ok
-}
-
-// appendValues appends the values of s, those left out as if they were empty.
-func appendValues(dst []byte, s *edi.Segment, leaveOut func(edi.Value) bool) []byte {
-	element, repetition, component := 0, 1, 1
-	for v := range s.Values() {
-		if v.Element == 0 || v.Text == "" || leaveOut(v) {
-			continue
-		}
-		for ; element < v.Element; element++ {
-			dst, repetition, component = append(dst, behindEl), 1, 1
-		}
-		for ; repetition < v.Repetition; repetition++ {
-			dst, component = append(dst, behindRep), 1
-		}
-		for ; component < v.Component; component++ {
-			dst = append(dst, behindCom)
-		}
-		dst = appendEscaped(dst, v.Text)
-	}
-	return dst
-}
-
-// dropTrailing gives the length of b[:n] without the separators from lowest up
-// that end it.
-func dropTrailing(b []byte, n int, lowest byte) int {
-	for n > 0 && b[n-1] >= lowest && b[n-1] <= behindCom {
-		n--
-	}
-	return n
-}
-
-// appendEscaped appends a value in which separators are escaped.
-func appendEscaped(dst []byte, value string) []byte {
-	for i := 0; i < len(value); i++ {
-		if value[i] >= escape && value[i] <= behindCom {
-			dst = append(dst, escape)
-		}
-		dst = append(dst, value[i])
-	}
-	return dst
-}
-
-// sound reports whether PostgreSQL takes s as text.
-func sound(s string) bool {
-	if !utf8.ValidString(s) {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] == 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -130,24 +130,43 @@ func latin1(s string) string {
 	return string(r)
 }
 
-// TestPlain holds the text of plain segments, translated byte by byte, against that
-// made of their values.
+// TestPlain holds the text of plain segments, translated byte by byte or delimiter by
+// delimiter, against that made of their values.
 func TestPlain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := rapid.StringMatching(`[A-Z]{3}(\+[+:*A-C]{0,12})?`).Draw(t, "segment")
 		d := edi.Delimiters{Component: ':', Element: '+', Repetition: '*', Release: '?', Terminator: '\''}
-		b := edi.NewBody([]byte(raw+"'"), 0, 1, d, nil)
+		b := edi.NewBody([]byte(raw+"'\nNAD+BY+952'"), 0, 1, d, nil)
 		g := &digester{body: sha256.New()}
 		g.begin(d)
 		g.buf = nil
-		_, ok := g.write(&b.Segments[0])
-		plain, starts := slices.Clone(g.buf), slices.Clone(g.starts)
-		g.buf, g.starts = nil, nil
-		_, ok2 := g.writeValues(&b.Segments[0])
-		if !ok || !ok2 || !bytes.Equal(plain, g.buf) || !slices.Equal(starts, g.starts) {
-			t.Fatalf("%q: %q %d, by values %q %d", raw, plain, starts, g.buf, g.starts)
+		type text struct {
+			buf          []byte
+			parts, first []int32
+			odd          odd
 		}
-		s := segment{Segment: &b.Segments[0], block: string(plain), starts: starts, end: int32(len(plain))}
+		by := func(write func(*edi.Segment) (odd, bool)) (text, bool) {
+			g.buf, g.parts, g.first = append(g.buf[:0], "NAD'"...), append(g.parts[:0], 0), append(g.first[:0], 0) // of the segment before
+			odd, ok := write(&b.Segments[0])
+			return text{slices.Clone(g.buf), slices.Clone(g.parts), slices.Clone(g.first), odd}, ok
+		}
+		bytewise, ok := by(g.write)
+		values, ok2 := by(g.writeValues)
+		if !ok || !ok2 || !bytes.Equal(bytewise.buf, values.buf) || !slices.Equal(bytewise.parts, values.parts) || !slices.Equal(bytewise.first, values.first) {
+			t.Fatalf("%q: %q, by values %q", raw, bytewise, values)
+		}
+		plain, ok := by(g.plain)
+		if ok && (plain.odd != bytewise.odd || !bytes.Equal(plain.buf, values.buf) || !slices.Equal(plain.parts, values.parts) || !slices.Equal(plain.first, values.first)) {
+			t.Fatalf("%q: %q, by delimiters %q", raw, values, plain)
+		}
+		if !ok && !bytes.Equal(plain.buf, []byte("NAD'")) {
+			t.Fatalf("%q: not plain, and yet %q was written", raw, plain.buf)
+		}
+		if trailing := strings.ContainsAny(raw, "?") || strings.HasSuffix(raw, "+") || strings.HasSuffix(raw, ":") || strings.HasSuffix(raw, "*") ||
+			strings.Contains(raw, ":+") || strings.Contains(raw, ":*") || strings.Contains(raw, "*+"); ok == trailing {
+			t.Fatalf("%q is plain: %v", raw, ok)
+		}
+		s := segment{Segment: &b.Segments[0], block: string(values.buf), parts: values.parts, first: values.first[1:], last: int32(len(values.parts)), end: int32(len(values.buf)), odd: bytewise.odd}
 		for v := range b.Segments[0].Values() {
 			if v.Element == 0 {
 				continue

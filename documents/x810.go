@@ -11,9 +11,8 @@ type x810 struct {
 	section section
 	place   place
 
-	line    *Line
-	party   *Party
-	amounts []lineAmount // of the lines, as quantity and price give them
+	line  *Line
+	party *Party
 
 	total total // TDS01
 	begun bool  // BIG was read
@@ -22,20 +21,13 @@ type x810 struct {
 	count edi.Location
 }
 
-// lineAmount is what a line is worth by its quantity and price; not valid where one
-// of them is missing.
-type lineAmount struct {
-	gross Number // times basis
-	basis Number
-}
-
 // mapX810 reads an 810 as an invoice, credit note or debit note.
 func mapX810(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
 	m := x810{mapping: begin(ic, i, ClassInvoice), invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice
 	if n := countSegments(b, "IT1"); n > 0 {
-		d.Lines, m.amounts = make([]Line, 0, n), make([]lineAmount, 0, n)
+		d.Lines = make([]Line, 0, n)
 	}
 	m.read(b, m.segment)
 	if !m.begun {

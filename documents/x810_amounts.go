@@ -13,7 +13,6 @@ func (m *x810) openLine(s *segment) {
 	if l.Price.Sign() < 0 {
 		m.warn("negative-price", s.Location(4, 1), "the price is negative")
 	}
-	one := Number{small: 1, valid: true}
 	switch basis := s.get(5, 1); basis { // 639
 	case "HP", "PH":
 		l.PriceBasis = Number{small: 100, valid: true}
@@ -24,14 +23,6 @@ func (m *x810) openLine(s *segment) {
 		l.detail().Prices = append(l.detail().Prices, Price{Price: l.Price, Specification: basis})
 	}
 	itemsX12(l, s, 6)
-	a := lineAmount{basis: one}
-	if l.PriceBasis.Valid() {
-		a.basis = l.PriceBasis
-	}
-	if l.Quantity.Valid() && l.Price.Valid() {
-		a.gross = l.Quantity.times(l.Price)
-	}
-	m.amounts = append(m.amounts, a)
 }
 
 // unit sets the line's unit, and keeps the code as sent where it is another.
@@ -233,14 +224,16 @@ func (m *x810) checkTotal() {
 		}
 	}
 	for i := range m.doc.Lines {
-		l, a := &m.doc.Lines[i], m.amounts[i]
+		l := &m.doc.Lines[i]
 		switch {
 		case l.NetAmount.Valid():
 			sum = sum.plus(l.NetAmount)
-		case a.gross.Valid():
-			sum = sum.plus(a.gross.per(a.basis))
-		default:
+		case !l.Quantity.Valid() || !l.Price.Valid():
 			return
+		case l.PriceBasis.Valid():
+			sum = sum.plus(l.Quantity.times(l.Price).per(l.PriceBasis))
+		default:
+			sum = sum.plus(l.Quantity.times(l.Price))
 		}
 		if l.Detail != nil {
 			if !l.NetAmount.Valid() {
