@@ -185,4 +185,5 @@ type Format struct {
 type Reading struct {
 	edi.Tolerance
 	UnreliableMessageReferences bool
+	Undigested                  bool // digests stay zero: for who only judges the text
 }

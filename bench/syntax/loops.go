@@ -15,12 +15,14 @@ const block = 32 << 10
 // checker judges the structure of a message.
 type checker = func(*edi.Interchange, int, *edi.Body) []*edi.Error
 
-// read splits and scans all of t.
+// read splits and scans all of t; where check judges messages without digests, as
+// edigw validate does.
 func (t *text) read(check checker, visit func(*edi.Interchange, int, *edi.Body) error) error {
 	p := edi.Bytes(t.raw)
-	split, scan := edifact.Reader{Check: check}.Split, edifact.Reader{Check: check}.Scan
+	e, x := edifact.Reader{Check: check, Undigested: check != nil}, x12.Reader{Check: check, Undigested: check != nil}
+	split, scan := e.Split, e.Scan
 	if t.syntax == "x12" {
-		split, scan = x12.Reader{Check: check}.Split, x12.Reader{Check: check}.Scan
+		split, scan = x.Split, x.Scan
 	}
 	ic, err := split(p, 0)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 // messages, nil nothing.
 func formats(tables *structure.Tables) []gateway.Format {
 	edifactReader := func(o gateway.Reading) edifact.Reader {
-		return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
+		return edifact.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Undigested: o.Undigested, Check: tables.Checker(o.Tolerance)}
 	}
 	x12Reader := func(o gateway.Reading) x12.Reader {
-		return x12.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Check: tables.Checker(o.Tolerance)}
+		return x12.Reader{Tolerance: o.Tolerance, UnreliableMessageReferences: o.UnreliableMessageReferences, Undigested: o.Undigested, Check: tables.Checker(o.Tolerance)}
 	}
 	return []gateway.Format{
 		{

@@ -32,7 +32,7 @@ func (c *validateCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	o := gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}}
+	o := gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}, Undigested: true}
 	switch c.Structure {
 	case "refuse":
 		o.Structure = edi.StructureRefused
