@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,12 +92,42 @@ func TestDeparturesNameWhatThereIs(t *testing.T) {
 			}
 		}
 	}
+	for _, u := range unread {
+		if _, err := regexp.Compile(u.says); err != nil || !peer(u.peer) {
+			t.Errorf("known.go: %s: %v", u.peer, err)
+		}
+	}
 	for _, j := range judgements {
 		for p := range strings.FieldsSeq(j.peers) {
 			if !peer(p) {
 				t.Errorf("judged.go: %s: there is no peer %q", j.sample, p)
 			}
 		}
+	}
+}
+
+func TestAnswersToBrokenInterchanges(t *testing.T) {
+	r := newRun(t)
+	r.root = "../.."
+	list, err := r.writeAnswers(t.TempDir())
+	if err != nil {
+		t.Fatal(err) // one that we do not read ourselves
+	}
+	answers := map[string]int{}
+	for _, a := range list {
+		if a.segments > 0 {
+			answers[a.syntax]++
+		}
+	}
+	if answers["edifact"] < 30 || answers["x12"] < 60 {
+		t.Errorf("%v answers", answers)
+	}
+}
+
+func TestUnfolding(t *testing.T) {
+	const file = "# what it shows\n! structure refuse\nUNB+A\nUNO+1+4\\\na\\x00b'\\\nUNZ+1\n"
+	if got := string(unfold(file, "'")); got != "UNB+A'UNO+1+4'a\x00b'UNZ+1'" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -46,3 +46,18 @@ var departing = map[string]map[string]string{
 		"SE is missing":                      "718 and 618 have the code 2 for it; it counts on and names the third set 0002 as well",
 	},
 }
+
+// unread tells why a peer does not read an answer of ours, by what it says. One
+// that no answer needs any more fails.
+var unread = []struct{ peer, says, why string }{
+	{"staedi", `DATA_ELEMENT_TOO_LONG at in segment UNB`, "the answer goes to the sender by the name that it gave in S002, too long as that is"},
+	{"staedi", `in segment TA1`, "TA101 to TA103 repeat ISA13, ISA09 and ISA10 as they were (X12.5), and what is wrong in them is what TA1 tells"},
+	{"edireader", `First segment must be UNA or UNB`, "it looks 128 characters ahead and misreads a text that is shorter"},
+	{"edireader", `Unknown Syntax Identifier in UNB segment: UNOY`, "UNOY is in the code list of 0001"},
+	{"pyx12", `Version Number is unknown: 00(704|302)`, "00704 and 00302 are versions of the interchange control structure (I11); it knows 00401 and 00501"},
+	{"bots", `grammars/edifact/CONTRL|grammars.edifact.CONTRL`, "no grammar of CONTRL comes with it, and what it has no grammar of it does not read"},
+	{"bots", `grammars.x12.997003020`, "no grammar of 003020 comes with it, and what it has no grammar of it does not read"},
+	{"bots", `Record "ISA-TA1"`, "TA101 to TA103 repeat ISA13, ISA09 and ISA10 as they were (X12.5), and what is wrong in them is what TA1 tells"},
+	{"bots", `Record "ST-AK[12]"`, "AK1 and AK2 repeat GS01, GS06, ST01 and ST02 as they were, and what is wrong in them is what the 997 tells"},
+	{"node-x12", `TA1 segment cannot appear outside`, "it has TA1 in a group alone; X12.5 has it between ISA and GS, and no group need be there"},
+}
