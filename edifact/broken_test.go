@@ -81,6 +81,9 @@ func TestBrokenInterchanges(t *testing.T) {
 			if d := cmp.Diff(unfold(t, want), string(got)); d != "" {
 				t.Fatalf("%v\n%s", findings(ic), d)
 			}
+			if wrong := notAtItsLevel(t, string(got)); wrong != nil {
+				t.Errorf("ISO 9735-4 annex A does not know %q", wrong)
+			}
 			if d := cmp.Diff(unsound[strings.TrimSuffix(filepath.Base(file), ".txt")], ownFindings(t, string(got))); d != "" {
 				t.Errorf("our answer, read back: %s", d)
 			}

@@ -31,7 +31,7 @@ func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *e
 // dialect is how ISO 9735 and CONTRL name and code what may be wrong with any text.
 var dialect = &edi.Dialect{
 	Syntax: "edifact", Message: "message", MaxSegments: MaxSegments, MaxMessages: MaxMessages, MaxHeader: MaxHeader,
-	TooLarge: "18", TooMany: "35", LongValue: "39", Stray: "21", Wrapped: "21",
+	TooLarge: "18", TooMany: "18", LongValue: "39", Stray: "21", Wrapped: "21",
 }
 
 // scan is the state of one pass.

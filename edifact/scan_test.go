@@ -76,7 +76,7 @@ func TestScanFindings(t *testing.T) {
 		"syntax version 9": {strings.Replace(message("", 2), "UNOC:3", "UNOC:9", 1), []string{"error 2 syntax-version-unsupported 1 UNB 1.2"}},
 		"an unknown syntax identifier": {strings.Replace(message("", 2), "UNOC:3", "IATA:1", 1),
 			[]string{"warning 2 syntax-identifier-unknown 1 UNB 1.1"}},
-		"UTF-16":                                {strings.NewReplacer("UNOC:3", "UNOW:4::8", "+261129:", "+20261129:").Replace(message("", 2)), []string{"error 2 encoding-unsupported 1 UNB 1.4"}},
+		"UTF-16":                                {strings.NewReplacer("UNOC:3", "UNOW:4::8", "+261129:", "+20261129:").Replace(message("", 2)), []string{"error 46 encoding-unsupported 1 UNB 1.4"}},
 		"UNB's date of six digits in version 4": {strings.Replace(message("", 2), "UNOC:3", "UNOY:4", 1), []string{"warning 39 unb-date-length 1 UNB 4.1"}},
 		"of eight before it":                    {strings.Replace(message("", 2), "+261129:", "+20261129:", 1), []string{"warning 39 unb-date-length 1 UNB 4.1"}},
 		"no date":                               {strings.Replace(message("", 2), "261129:1015", "261329:1015", 1), []string{"warning 12 unb-date-invalid 1 UNB 4.1"}},

@@ -72,7 +72,11 @@ func (s *scan) unb(seg *edi.Segment) {
 	if _, known := s.reader.charset(ic.SyntaxID, ic.Encoding); !known {
 		switch ic.Encoding {
 		case "4", "5", "6", "8":
-			s.Report(-1, edi.SeverityError, "encoding-unsupported", "2", seg.Location(1, 4), "character encoding %s (0133) is not read", ic.Encoding)
+			code := "2"
+			if ic.SyntaxVersion == "4" { // its 0085 has one for the character set alone
+				code = "46"
+			}
+			s.Report(-1, edi.SeverityError, "encoding-unsupported", code, seg.Location(1, 4), "character encoding %s (0133) is not read", ic.Encoding)
 		default:
 			s.Report(-1, edi.SeverityWarning, "syntax-identifier-unknown", "2", seg.Location(1, 1),
 				"syntax identifier %q (0001) is unknown; the text is read as ASCII unless the partner's charset is set", ic.SyntaxID)
@@ -123,7 +127,7 @@ func (s *scan) ung(seg *edi.Segment) {
 		return
 	}
 	if len(s.IC.Groups) >= MaxGroups {
-		s.Stop("too-many-groups", "35", at, "more than %d groups", MaxGroups)
+		s.Stop("too-many-groups", "18", at, "more than %d groups", MaxGroups)
 		return
 	}
 	g := edi.Group{
@@ -218,7 +222,7 @@ func (s *scan) messageType(seg *edi.Segment) *edi.MessageType {
 		return known
 	}
 	if len(s.types) >= MaxTypes {
-		s.Stop("too-many-types", "35", seg.Location(2, 0), "more than %d message types", MaxTypes)
+		s.Stop("too-many-types", "18", seg.Location(2, 0), "more than %d message types", MaxTypes)
 	} else if s.types == nil {
 		s.types = make(map[string]*edi.MessageType)
 	}
