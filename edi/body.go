@@ -1,7 +1,5 @@
 package edi
 
-import "bytes"
-
 // Body is the parsed text of one message: its segments, UNH or ST first, UNT or
 // SE last. It is a view of the raw bytes: a value is copied, released and
 // decoded only when it is asked for. A Body handed to a visitor is valid until
@@ -41,22 +39,6 @@ func (b *Body) Object() []byte {
 	before, unp := b.Segments[n-2], b.Segments[n-1]
 	return before.text.raw[before.to+1 : unp.from]
 }
-
-// LineInside reports whether a line feed stands in a segment, not between two.
-func (b *Body) LineInside() bool {
-	between := 0
-	for i := 1; i < len(b.Segments); i++ {
-		raw, from, to := b.Segments[i].text.raw, b.Segments[i-1].to+1, b.Segments[i].from
-		if to == from+1 && raw[from] == '\n' { // as most write
-			between++
-		} else if to > from {
-			between += bytes.Count(raw[from:to], newline)
-		}
-	}
-	return bytes.Count(b.Raw(), newline) > between
-}
-
-var newline = []byte{'\n'}
 
 // Raw is the text from the first segment through the last one's terminator, a
 // view, not to be kept or changed.

@@ -13,7 +13,7 @@ func (s *scan) characters(i int, segments []edi.Segment) {
 	if len(segments) == 0 {
 		return
 	}
-	breaks := s.IC.Delimiters.Terminator != '\n' && (&edi.Body{Segments: segments}).LineInside()
+	_, _, breaks := (&edi.Body{Segments: segments}).LineBreak()
 	if s.Seen&(edi.ClassControl|edi.ClassHigh) == 0 && !breaks {
 		return
 	}
