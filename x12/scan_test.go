@@ -144,7 +144,7 @@ func TestFindings(t *testing.T) {
 		"NUL":                               {good(), []string{"INV-1", "INV\x00"}, []string{"M1 error 6 character-invalid @ 2 BIG 2"}},
 		"a control character":               {good(), []string{"INV-1", "INV\x07"}, []string{"I warning control-character @ 2 BIG 2"}},
 		"a line break in a value":           {good(), []string{"INV-1", "INV\r\n1"}, []string{"I warning line-break @ 2 BIG 2"}},
-		"a carriage return alone in one":      {good(), []string{"INV-1", "INV\r1"}, []string{"I warning line-break @ 2 BIG 2"}},
+		"a carriage return alone in one":    {good(), []string{"INV-1", "INV\r1"}, []string{"I warning line-break @ 2 BIG 2"}},
 		"UTF-8":                             {good(), []string{"INV-1", "Müller"}, nil},
 		"Latin-1":                           {good(), []string{"INV-1", "M\xfcller"}, []string{"I warning charset-assumed @ 2 BIG 2"}},
 		"BIN with delimiters in it":         {interchange(group("1", set("275", "0001", "BIN*17*a~SE*2*1~b\x00\xff*IEA*"))), []string{"GS*IN", "GS*PI"}, nil},
