@@ -38,6 +38,7 @@ func TestListsAreComplete(t *testing.T) {
 		{"tables", "migrations/*.sql", `(?m)^create table (\w+) \(`, "docs/explanation/architecture.md"},
 		{"reasons", "httpin/*.go", `reason: +"([a-z-]+)"`, "docs/reference/metrics.md"},
 		{"fields of the log", "gateway/logline.go", `add\(slog\.\w+\("(\w+)"`, "docs/how-to/monitor.md"},
+		{"peers", "bench/peers/peers.go", `(?m)^\t\{"([a-z0-9-]+)", "\d`, "docs/explanation/other-parsers.md"},
 		{"make's targets that a stranger needs", "Makefile", `(?m)^(demo|test|bench|big|model|crash|verify):`, "README.md"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
