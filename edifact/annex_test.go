@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/edigw/edigw/edi"
 )
 
 // annexA says by which segments of CONTRL a code of 0085 may be told (ISO 9735-4 annex
@@ -26,14 +28,10 @@ var codeAt = map[string]int{"UCI": 5, "UCF": 5, "UCM": 4, "UCS": 2, "UCD": 1}
 // notAtItsLevel gives what a CONTRL says at a level that annex A does not give it.
 func notAtItsLevel(t *testing.T, text string) (wrong []string) {
 	t.Helper()
-	for segment := range strings.SplitSeq(text, "'") {
-		elements := strings.Split(strings.ReplaceAll(segment, "?+", ""), "+")
-		at := codeAt[elements[0]]
-		if at == 0 || at >= len(elements) || elements[at] == "" {
-			continue
-		}
-		if !slices.Contains(strings.Fields(annexA[elements[at]]), elements[0]) {
-			wrong = append(wrong, segment)
+	for _, s := range edi.NewBody([]byte(text), 0, 1, levelA, nil).Segments {
+		code := s.Get(codeAt[s.Tag()], 1)
+		if codeAt[s.Tag()] > 0 && code != "" && !slices.Contains(strings.Fields(annexA[code]), s.Tag()) {
+			wrong = append(wrong, string(s.Raw()))
 		}
 	}
 	return wrong

@@ -86,6 +86,7 @@ func (w *Writer) isa() error {
 		if pad < 0 {
 			return fmt.Errorf("%q does not fit into ISA%02d, which has %d characters", v, i, isaWidths[i])
 		}
+		pad = max(0, isaWidths[i]-len(v)) // in bytes: by them its separators are looked for
 		if i == 11 {
 			w.out = append(w.out, v...)
 		} else {
