@@ -23,8 +23,10 @@ func (g *digester) plain(s *edi.Segment) (_ odd, ok bool) {
 		return 0, false
 	}
 	start, parts, first := len(g.buf), len(g.parts), len(g.first)
-	g.buf = slices.Grow(g.buf, n+9)
-	g.parts, g.first = slices.Grow(g.parts, len(marks)), slices.Grow(g.first, len(marks)+1)
+	if cap(g.buf)-start < n+9 || cap(g.parts)-parts < len(marks) || cap(g.first)-first <= len(marks) {
+		g.buf = slices.Grow(g.buf, n+9)
+		g.parts, g.first = slices.Grow(g.parts, len(marks)), slices.Grow(g.first, len(marks)+1)
+	}
 	out, raw := g.buf[start:start+n+8], window[from:from+n+8]
 	const high, blanks = 0x8080808080808080, 0x2020202020202020
 	look := uint64(0) // the high bit of each byte that is ≥ 0x80 or < 0x20

@@ -115,7 +115,7 @@ func (f *Bounds) search(at int64) (int64, error) {
 			break
 		}
 		// The usual case needs no more than this: nothing follows that has to be read.
-		if i < len(b) && !f.Look[b[i]] {
+		if k := i + f.blanks(b[i:]); k < len(b) && !f.Look[b[k]] {
 			continue
 		}
 		if err := f.lookIn(b, at, i); err != nil {

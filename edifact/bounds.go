@@ -23,7 +23,7 @@ type bounds struct{ edi.Bounds }
 var blanks, services = func() (blank, service [256]bool) {
 	for b := range 256 {
 		blank[b] = edi.Blank(byte(b))
-		service[b] = b <= ' ' || b == 'U' || b == 'I'
+		service[b] = b == 'U' || b == 'I'
 	}
 	return blank, service
 }()

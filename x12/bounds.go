@@ -26,7 +26,7 @@ type bounds struct {
 // those that carry binary data.
 var services = func() (service [256]bool) {
 	for b := range 256 {
-		service[b] = b <= ' ' || b == 'I' || b == 'B' || b == 'U'
+		service[b] = b == 'I' || b == 'B' || b == 'U'
 	}
 	return service
 }()
