@@ -86,19 +86,34 @@ func version(ic *edi.Interchange) string {
 	return "00401"
 }
 
-// delimiters are those of the subject, which its sender can read for certain and
-// which stand in none of the values that are copied; a terminator that is no ASCII
-// would make the answer no text.
+// delimiters are those of the subject, which its sender can read for certain. One that
+// stands in what the envelope copies makes way for another: an identifier in ISA may
+// hold the component separator, since ISA has no composites. So does a terminator that
+// is no ASCII, which would make the answer no text.
 func delimiters(ic *edi.Interchange) edi.Delimiters {
 	d := ic.Delimiters
-	if d.Terminator >= 0x80 {
-		d.Terminator = DefaultDelimiters.Terminator
+	copied := ic.Sender.Qualifier + ic.Sender.ID + ic.Recipient.Qualifier + ic.Recipient.ID
+	for i := range ic.Groups {
+		copied += ic.Groups[i].Sender.ID + ic.Groups[i].Recipient.ID
+		if len(copied) > MaxHeader { // nobody has so many names
+			break
+		}
 	}
+	free := func(b byte, others ...byte) byte {
+		for _, c := range append([]byte{b}, "~:^>!|;%<="...) {
+			if c > 0 && c < 0x80 && strings.IndexByte(copied, c) < 0 && !slices.Contains(others, c) {
+				return c
+			}
+		}
+		return b
+	}
+	d.Terminator = free(d.Terminator, d.Element, d.Component, d.Repetition)
+	d.Component = free(d.Component, d.Element, d.Terminator, d.Repetition)
 	if d.Repetition == 0 && version(ic) >= "00402" {
 		d.Repetition = DefaultDelimiters.Repetition
-		if d.Repetition == d.Component || d.Repetition == d.Element || d.Repetition == d.Terminator {
-			d.Repetition = '!'
-		}
+	}
+	if d.Repetition != 0 {
+		d.Repetition = free(d.Repetition, d.Element, d.Terminator, d.Component)
 	}
 	return d
 }

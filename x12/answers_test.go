@@ -518,3 +518,16 @@ func TestAnswersOfASpool(t *testing.T) {
 		}
 	}
 }
+
+func TestAnswersToIdentifiersThatHoldADelimiter(t *testing.T) {
+	text := strings.Replace(strings.Replace(good(), "TALQUIST       *ZZ", "TAL>~QUIST     *ZZ", 1), "~GS", "\nGS", 1)
+	text = text[:105] + "\n" + strings.ReplaceAll(text[106:], "~", "\n")
+	ic := read(t, Reader{}, text)
+	_, content, err := Acknowledge(ic, edi.Acknowledgement{Reference: "5", Prepared: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC), Action: edi.ActionReceived, TA1: "always"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back := read(t, Reader{}, string(content)); back.Recipient != ic.Sender || ic.Sender.ID != "TAL>~QUIST" {
+		t.Errorf("from %v, answered to %v:\n%q", ic.Sender, back.Recipient, content)
+	}
+}
