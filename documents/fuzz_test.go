@@ -30,13 +30,34 @@ func messages(t testing.TB) [][]string {
 	return all
 }
 
-// mapAll maps a body by every mapper and holds what must hold for any text: no
-// panic, a document exactly where nothing refuses it, an identity, a tree, and rows
-// that can be encoded.
+// mapAll maps a body of EDIFACT by every mapper of its syntax.
 func mapAll(t interface{ Fatalf(string, ...any) }, text []byte) {
-	b := edi.NewBody(text, 0, 1, ours, nil)
-	ic := &edi.Interchange{Delimiters: ours, Sender: edi.Party{ID: "S"}, Messages: []edi.Message{{Type: &edi.MessageType{Type: "X"}}}}
-	for _, m := range []func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error){mapInvoic, mapDesadv, Generic} {
+	ic := &edi.Interchange{Syntax: "edifact", Delimiters: ours, Sender: edi.Party{ID: "S"}, Messages: []edi.Message{{Type: &edi.MessageType{Type: "X"}, Group: -1}}}
+	held(t, ic, text, "BGM", mapInvoic, mapDesadv, Generic)
+}
+
+// mapAllX12 maps a body of X12.
+func mapAllX12(t interface{ Fatalf(string, ...any) }, text []byte) {
+	d := edi.Delimiters{Component: '>', Element: '*', Repetition: '^', Terminator: '~'}
+	ic := &edi.Interchange{Syntax: "x12", Delimiters: d, Sender: edi.Party{ID: "S"}, Groups: []edi.Group{{FunctionalID: "IN", Version: "004010"}},
+		Messages: []edi.Message{{Type: &edi.MessageType{Type: "X", Release: "004010"}}}}
+	held(t, ic, text, "BIG", mapX810)
+	held(t, ic, text, "BSN", mapX856)
+	held(t, ic, text, "", Generic)
+}
+
+// held maps a body and holds what must hold for any text: no panic, a document
+// exactly where nothing refuses it, the number that the first segment tag with one
+// gives it, a tree, and rows that can be encoded.
+func held(t interface{ Fatalf(string, ...any) }, ic *edi.Interchange, text []byte, tag string, mappers ...func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error)) {
+	b := edi.NewBody(text, 0, 1, ic.Delimiters, nil)
+	var numbers []string
+	for _, s := range b.Segments {
+		if s.Is(tag) {
+			numbers = append(numbers, trimBlanks(s.Get(2, 1)))
+		}
+	}
+	for _, m := range mappers {
 		d, errs := m(ic, 0, b)
 		if (d == nil) != (edi.Worst(errs) >= edi.SeverityError) {
 			t.Fatalf("document %v with findings %v", d != nil, errs)
@@ -49,6 +70,9 @@ func mapAll(t interface{ Fatalf(string, ...any) }, text []byte) {
 		}
 		if d.Class != ClassGeneric && d.Number == "" || d.GuardContent() == [32]byte{} || d.GuardKey() == [32]byte{} {
 			t.Fatalf("a document without identity: %+v", d)
+		}
+		if d.Class != ClassGeneric && (len(numbers) == 0 || d.Number != numbers[0]) {
+			t.Fatalf("document %q was sent as %q, the first of which counts", d.Number, numbers)
 		}
 		for at, pack := range d.Packages {
 			if pack.Parent > at {
@@ -117,4 +141,16 @@ func FuzzMap(f *testing.F) {
 	}
 	f.Add([]byte("UNH'BGM+380+\x1b\x1d+9'CPS+1'GIN+BJ+1+2+3'PCI+1'LIN'PCI'GIN+BX+1:2'QTY+12:1'MOA'UNT'"))
 	f.Fuzz(func(t *testing.T, text []byte) { mapAll(t, text) })
+}
+
+// FuzzMapX12 maps whatever text there is as a transaction set.
+func FuzzMapX12(f *testing.F) {
+	for _, text := range [][]byte{invoice810(f), notice856(f), testdata(f, "invoice-810-004010.edi"), testdata(f, "ship-notice-856-005010.edi")} {
+		_, set, _ := bytes.Cut(text, []byte("ST*"))
+		set, _, _ = bytes.Cut(append([]byte("ST*"), set...), []byte("GE*"))
+		f.Add(set)
+	}
+	f.Add([]byte("ST*810*1~BIG*20261127*\x1b\x1d*~IT1**-1E9*EA*1E-9*HP*UP*1~SAC*A****5~TXI*ST*1*2~TDS*-1~CTT*9~SE*8*1~"))
+	f.Add([]byte("ST*856*1~BSN*00*S*20261126*1430*0001~HL*1*1*S~HL*2*3*O~HL*3*2*T~MAN*GM*00012345678901234567~HL**9*I~LIN**UP*1~SN1*1*-1*EA~SE*9*1~"))
+	f.Fuzz(func(t *testing.T, text []byte) { mapAllX12(t, text) })
 }
