@@ -14,16 +14,22 @@ func (b *Body) LineBreak() (s Segment, k int, found bool) {
 		return Segment{}, 0, false
 	}
 	all := b.Segments[0].text.raw
-	for i := range b.Segments {
-		s := &b.Segments[i]
-		behind := s.to // of the segment, its terminator in it
-		if !s.open {
-			behind++
-			inside -= lineEnds(all[s.to:behind])
+	ends := 0 // in a terminator
+	if first := &b.Segments[0]; !first.open {
+		ends = lineEnds(all[first.to : first.to+1])
+	}
+	last := len(b.Segments) - 1
+	for i := range last {
+		inside -= ends
+		between := all[b.Segments[i].to+1 : b.Segments[i+1].from]
+		if len(between) == 1 && between[0] == '\n' { // as most write
+			inside--
+		} else {
+			inside -= lineEnds(between)
 		}
-		if i+1 < len(b.Segments) {
-			inside -= lineEnds(all[behind:b.Segments[i+1].from])
-		}
+	}
+	if !b.Segments[last].open {
+		inside -= ends
 	}
 	if inside == 0 {
 		return Segment{}, 0, false
