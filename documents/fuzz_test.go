@@ -95,7 +95,25 @@ func held(t interface{ Fatalf(string, ...any) }, ic *edi.Interchange, text []byt
 // TestMutations maps real messages with segments dropped, doubled, moved and taken
 // from each other, and values swapped.
 func TestMutations(t *testing.T) {
-	all := messages(t)
+	t.Run("EDIFACT", func(t *testing.T) { mutations(t, messages(t), "+:*?0Z-., \x00\x1b\x1d\xfc", mapAll) })
+	t.Run("X12", func(t *testing.T) {
+		var all [][]string
+		for _, text := range sets(t) {
+			var segments []string
+			for _, s := range bytes.SplitAfter(text, []byte("~")) {
+				if s = bytes.TrimLeft(s, "\r\n"); len(s) > 0 {
+					segments = append(segments, string(s))
+				}
+			}
+			all = append(all, segments)
+		}
+		mutations(t, all, "*>^0Z-., \x00\x1b\x1d\xfc", mapAllX12)
+	})
+}
+
+// mutations maps messages, given by their segments, with changes; values are swapped
+// for others, one byte at a time.
+func mutations(t *testing.T, all [][]string, values string, do func(t interface{ Fatalf(string, ...any) }, text []byte)) {
 	var pool []string
 	for _, m := range all {
 		pool = append(pool, m...)
@@ -118,7 +136,7 @@ func TestMutations(t *testing.T) {
 				segments = slices.Insert(segments, at, rapid.SampledFrom(pool).Draw(t, "segment"))
 			case 4:
 				b := []byte(segments[at])
-				b[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte("+:*?0Z-., \x00\x1b\x1d\xfc")).Draw(t, "becomes")
+				b[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] = rapid.SampledFrom([]byte(values)).Draw(t, "becomes")
 				segments[at] = string(b)
 			}
 		}
@@ -126,7 +144,7 @@ func TestMutations(t *testing.T) {
 		for _, s := range segments {
 			text = append(text, s...)
 		}
-		mapAll(t, text)
+		do(t, text)
 	})
 }
 
@@ -143,12 +161,20 @@ func FuzzMap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { mapAll(t, text) })
 }
 
-// FuzzMapX12 maps whatever text there is as a transaction set.
-func FuzzMapX12(f *testing.F) {
-	for _, text := range [][]byte{invoice810(f), notice856(f), testdata(f, "invoice-810-004010.edi"), testdata(f, "ship-notice-856-005010.edi")} {
+// sets are transaction sets, envelopes cut off.
+func sets(t testing.TB) (all [][]byte) {
+	for _, text := range [][]byte{invoice810(t), notice856(t), testdata(t, "invoice-810-004010.edi"), testdata(t, "ship-notice-856-005010.edi")} {
 		_, set, _ := bytes.Cut(text, []byte("ST*"))
 		set, _, _ = bytes.Cut(append([]byte("ST*"), set...), []byte("GE*"))
-		f.Add(set)
+		all = append(all, set)
+	}
+	return all
+}
+
+// FuzzMapX12 maps whatever text there is as a transaction set.
+func FuzzMapX12(f *testing.F) {
+	for _, text := range sets(f) {
+		f.Add(text)
 	}
 	f.Add([]byte("ST*810*1~BIG*20261127*\x1b\x1d*~IT1**-1E9*EA*1E-9*HP*UP*1~SAC*A****5~TXI*ST*1*2~TDS*-1~CTT*9~SE*8*1~"))
 	f.Add([]byte("ST*856*1~BSN*00*S*20261126*1430*0001~HL*1*1*S~HL*2*3*O~HL*3*2*T~MAN*GM*00012345678901234567~HL**9*I~LIN**UP*1~SN1*1*-1*EA~SE*9*1~"))
