@@ -1,9 +1,44 @@
 package main
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
+
+// bytewise sums what stands in messages without a lexer.
+func bytewise(t *text) *sum {
+	s, in, d := new(sum), false, t.delimiters
+	var values []string // of the segment, its tag first
+	value := []byte{}
+	for i := 0; i < len(t.raw); i++ {
+		switch c := t.raw[i]; {
+		case c == '\n' && len(values) == 0 && len(value) == 0:
+		case c == d.Release && c != 0:
+			i++
+			value = append(value, t.raw[i])
+		case c == d.Element, c == d.Component, c == d.Terminator:
+			values, value = append(values, string(value)), value[:0]
+			if c != d.Terminator {
+				continue
+			}
+			tag := values[0]
+			if in = in || tag == "UNH" || tag == "ST"; in {
+				for _, v := range values[1:] {
+					s.elements++
+					for _, b := range []byte(v) {
+						s.hash = (s.hash ^ uint64(b)) * 1099511628211
+					}
+					s.hash = (s.hash ^ 0x100) * 1099511628211
+				}
+			}
+			in, values = in && tag != "UNT" && tag != "SE", values[:0]
+		default:
+			value = append(value, c)
+		}
+	}
+	return s
+}
 
 func TestMeasure(t *testing.T) {
 	for _, syntax := range []string{"edifact", "x12"} {
@@ -16,6 +51,17 @@ func TestMeasure(t *testing.T) {
 				if !strings.Contains("\n"+out.String(), "\n"+want+syntax+" ") {
 					t.Errorf("no line %q in:\n%s", want+syntax, &out)
 				}
+			}
+		})
+	}
+	for _, syntax := range []string{"edifact", "x12"} {
+		t.Run("and those that stand in it, told byte by byte, of "+syntax, func(t *testing.T) {
+			text := textOf(syntax, 50_000)
+			if syntax == "edifact" && !bytes.Contains(text.raw, []byte("?+")) {
+				t.Fatal("nothing is released in the text")
+			}
+			if got, want := lexed(text), bytewise(text); *got != *want {
+				t.Errorf("%d elements with checksum %x, want %d with %x", got.elements, got.hash, want.elements, want.hash)
 			}
 		})
 	}
