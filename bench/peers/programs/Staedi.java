@@ -7,7 +7,7 @@ public class Staedi {
         for (String file : files) {
             String answer;
             try (InputStream in = new BufferedInputStream(new FileInputStream(file));
-                    EDIStreamReader r = EDIInputFactory.newFactory().createEDIStreamReader(in)) {
+                    EDIStreamReader r = EDIInputFactory.newFactory().createEDIStreamReader(in, "ISO-8859-1")) {
                 long segments = 0;
                 String fault = null;
                 while (r.hasNext()) {
