@@ -48,7 +48,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// FuzzScan: a text that is accepted and written again says the same.
+// FuzzScan: a text that is accepted and written again says the same, in its groups;
+// whatever can be identified can be answered, and the answer is read as it was meant.
 func FuzzScan(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -60,7 +61,7 @@ func FuzzScan(f *testing.F) {
 		var bodies [][]edi.Segment
 		var again *Writer
 		if err := (Reader{}).Scan(p, ic, func(i int, b *edi.Body) error {
-			rewrite(&again, ic, b)
+			rewrite(&again, ic, i, b)
 			bodies = append(bodies, b.Segments[:0:0])
 			for _, s := range b.Segments {
 				s.Location(1, 1)
@@ -70,8 +71,16 @@ func FuzzScan(f *testing.F) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if edi.Worst(ic.Errors) == edi.SeverityError || len(ic.MessageErrors) > 0 || len(ic.Groups) > 0 {
+		alone, err := Reader{}.Split(edi.Bytes(raw[ic.Offset:ic.Offset+ic.Length]), 0)
+		if err != nil || alone.Length != ic.Length || alone.PayloadSHA256 != ic.PayloadSHA256 {
+			t.Fatalf("alone it has %d bytes instead of %d: %v", alone.Length, ic.Length, err)
+		}
+		meant(t, ic)
+		if sound(ic) != nil || again == nil {
 			return
+		}
+		if len(ic.Groups) > 0 {
+			again.EndGroup()
 		}
 		second := edi.Bytes(again.Close())
 		back, err := Reader{}.Split(second, 0)
@@ -81,7 +90,7 @@ func FuzzScan(f *testing.F) {
 		if err := (Reader{}).Scan(second, back, nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(back.Messages) != len(bodies) || edi.Worst(back.Errors) == edi.SeverityError || len(back.MessageErrors) > 0 {
+		if len(back.Messages) != len(bodies) || len(back.Groups) != len(ic.Groups) || sound(back) != nil {
 			t.Fatalf("%q: %v", again.Bytes(), findings(back))
 		}
 		if d := cmp.Diff(shape(t, p, ic), shape(t, second, back)); d != "" {
@@ -90,12 +99,83 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
+// sound gives an error that refuses something of ic.
+func sound(ic *edi.Interchange) *edi.Error {
+	lists := [][]*edi.Error{ic.Errors}
+	for i := range ic.Groups {
+		lists = append(lists, ic.Groups[i].Errors)
+	}
+	for _, list := range ic.MessageErrors {
+		lists = append(lists, list)
+	}
+	for _, list := range lists {
+		for _, e := range list {
+			if e.Severity >= edi.SeverityError {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// meant answers ic and holds what is read of the CONTRL to what was written.
+func meant(t *testing.T, ic *edi.Interchange) {
+	t.Helper()
+	a := edi.Acknowledgement{Reference: "1", Prepared: prepared, Action: edi.ActionAcknowledged, Errors: ic.Errors}
+	if edi.Worst(ic.Errors) >= edi.SeverityError {
+		a.Action = edi.ActionRejected
+	}
+	for i := range ic.Messages {
+		m := edi.MessageAnswer{Index: i, Action: edi.ActionAcknowledged, Errors: ic.MessageErrors[i]}
+		if ic.Refused(i) {
+			m.Action = edi.ActionRejected
+		}
+		a.Messages = append(a.Messages, m)
+	}
+	_, content, err := Acknowledge(ic, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := edi.Bytes(content)
+	own, err := Reader{}.Split(p, 0)
+	if err != nil || own.Length != p.Size() {
+		t.Fatalf("our answer cannot be read: %v\n%q", err, content)
+	}
+	if err := (Reader{}).Scan(p, own, nil); err != nil {
+		t.Fatal(err)
+	}
+	if e := sound(own); e != nil {
+		t.Fatalf("our answer is not sound: %v\n%q", e, content)
+	}
+	told := 0
+	if err := (Reader{}).Answers(p, own, func(answer edi.Answer) error {
+		told++
+		for _, e := range answer.Findings { // a message or group without a reference cannot be named
+			if e.Severity >= edi.SeverityWarning && e.Code != edi.AnswerSubjectMissing {
+				t.Fatalf("our answer is doubtful: %v\n%q", e, content)
+			}
+		}
+		if want := map[edi.Action]edi.Acceptance{edi.ActionAcknowledged: edi.Accepted, edi.ActionRejected: edi.Rejected}[a.Action]; answer.Judgements[0].Acceptance != want {
+			t.Fatalf("%v is read as %v", a.Action, answer.Judgements[0].Acceptance)
+		}
+		return nil
+	}); err != nil || told != 1 {
+		t.Fatalf("%d answers: %v", told, err)
+	}
+}
+
 // rewrite appends a message to w, which it makes for the first one.
-func rewrite(w **Writer, ic *edi.Interchange, b *edi.Body) {
+func rewrite(w **Writer, ic *edi.Interchange, i int, b *edi.Body) {
 	if *w == nil {
 		version := ic.SyntaxVersion
 		*w = NewWriter(Envelope{SyntaxID: "UNOY", SyntaxVersion: version, Sender: ic.Sender, Recipient: ic.Recipient,
 			Prepared: prepared, Reference: ic.ControlReference})
+	}
+	if g := int(ic.Messages[i].Group); g >= 0 && (*w).groups <= g {
+		if (*w).groups > 0 {
+			(*w).EndGroup()
+		}
+		(*w).Group(ic.Groups[g].FunctionalID, ic.Groups[g].Reference, edi.MessageType{Agency: ic.Groups[g].Agency, Version: ic.Groups[g].Version})
 	}
 	if b.Segment(0).Is(edi.Package) {
 		uno := b.Segment(0)
