@@ -124,6 +124,19 @@ func Alphanumeric(b byte) bool {
 	return b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b >= '0' && b <= '9'
 }
 
+// Digits reports whether s is made of digits and has one.
+func Digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Clip shortens what is quoted in a sentence.
+func Clip(b []byte) []byte { return b[:min(len(b), 20)] }
+
 // ValidTag reports whether the tag is three capital letters or digits.
 func (s *Segment) ValidTag() bool {
 	b := s.RawTag()

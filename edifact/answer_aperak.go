@@ -164,7 +164,7 @@ func dtmDate(s edi.Segment) string {
 	default:
 		return ""
 	}
-	if len(v) < 8 || !digits(v[:8]) {
+	if len(v) < 8 || !edi.Digits(v[:8]) {
 		return ""
 	}
 	return v[:8]

@@ -97,7 +97,7 @@ func (r *answering) intern(t edi.MessageType) *edi.MessageType {
 
 // whole reads a number of up to nine digits; -1 is none.
 func whole(s string) int {
-	if s = trim(s); !digits(s) || len(s) > 9 {
+	if s = trim(s); !edi.Digits(s) || len(s) > 9 {
 		return -1
 	}
 	n, err := strconv.Atoi(s)

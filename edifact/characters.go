@@ -37,7 +37,7 @@ func (s *scan) lineBreak(segments []edi.Segment) {
 	seg, k, found := (&edi.Body{Segments: segments}).LineBreak()
 	if found && s.Once("line-break") {
 		s.Report(-1, edi.SeverityWarning, "line-break", "21", seg.LocationIn(k),
-			"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", clip(seg.RawTag()))
+			"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", edi.Clip(seg.RawTag()))
 	}
 }
 

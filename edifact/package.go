@@ -40,7 +40,7 @@ func (s *scan) uno(seg *edi.Segment) error {
 	length, ok := octets(seg.Get(4, 1))
 	headers, known := octets(seg.Get(4, 2))
 	if !ok || !known && seg.Get(4, 2) != "" || headers > 999 {
-		s.Stop("package-length-invalid", "37", seg.Location(4, 1), "UNO 0810 is %q and 0814 %q: how long the object is cannot be told", clip(seg.RawValue(4, 1, 1)), clip(seg.RawValue(4, 1, 2)))
+		s.Stop("package-length-invalid", "37", seg.Location(4, 1), "UNO 0810 is %q and 0814 %q: how long the object is cannot be told", edi.Clip(seg.RawValue(4, 1, 1)), edi.Clip(seg.RawValue(4, 1, 2)))
 		return nil
 	}
 	i := s.begin(seg, edi.Message{Reference: s.Kept(referencePrefix + trim(seg.Get(1, 1))), Type: s.packageType(seg)})
@@ -67,7 +67,7 @@ func (s *scan) packageType(uno *edi.Segment) *edi.MessageType {
 // octets reads a count of bytes, n..18.
 func octets(v string) (int64, bool) {
 	n, err := strconv.ParseInt(trim(v), 10, 64)
-	return n, err == nil && digits(trim(v)) && len(trim(v)) <= 18
+	return n, err == nil && edi.Digits(trim(v)) && len(trim(v)) <= 18
 }
 
 // header counts a segment between UNO and the object.

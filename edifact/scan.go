@@ -93,19 +93,16 @@ func (s *scan) segment(seg *edi.Segment, tag []byte) error {
 		s.orphan(seg)
 	} else if !seg.ValidTag() {
 		s.Report(s.Message(), edi.SeverityError, "tag-invalid", "12", seg.Location(0, 0),
-			"%q is no segment tag: three capital letters or digits", clip(tag))
+			"%q is no segment tag: three capital letters or digits", edi.Clip(tag))
 	}
 	return nil
 }
-
-// clip shortens what is quoted in a text.
-func clip(b []byte) []byte { return b[:min(len(b), 20)] }
 
 // orphan reports a segment outside messages, the first of a run.
 func (s *scan) orphan(seg *edi.Segment) {
 	if !s.orphans {
 		s.Report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0),
-			"segment %s stands outside any message: UNH is missing, or UNT came too early", clip(seg.RawTag()))
+			"segment %s stands outside any message: UNH is missing, or UNT came too early", edi.Clip(seg.RawTag()))
 	}
 	s.orphans = true
 	s.characters(-1, s.Lex.Segments[s.Next:s.Next+1])

@@ -267,10 +267,10 @@ func (s *scan) untMissing(at edi.Location) {
 	m := &s.IC.Messages[i]
 	if s.parcel != nil {
 		s.parcel = nil
-		s.Report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", clip([]byte(m.Reference)), m.Offset)
+		s.Report(-1, edi.SeverityError, "unp-missing", "13", at, "package %q that begins at byte %d has no trailer UNP", edi.Clip([]byte(m.Reference)), m.Offset)
 	} else {
 		at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "UNT"}
-		s.Report(i, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", clip([]byte(m.Reference)), m.Offset)
+		s.Report(i, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", edi.Clip([]byte(m.Reference)), m.Offset)
 	}
 	s.CloseMessage()
 }
@@ -300,12 +300,12 @@ func (s *scan) count(i int, seg *edi.Segment, e, counted int, code, name, what, 
 	switch n, err := strconv.ParseInt(text, 10, 64); {
 	case text == "":
 		s.Report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %d %s", name, where, counted, what)
-	case !digits(text) || err != nil || n > math.MaxInt32:
-		s.Report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
+	case !edi.Digits(text) || err != nil || n > math.MaxInt32:
+		s.Report(i, edi.SeverityError, code, "37", seg.Location(e, 1), "%s is %q, which is no count; %s has %d %s", name, edi.Clip([]byte(text)), where, counted, what)
 	case int(n) != counted:
 		s.Report(i, edi.SeverityError, code, "29", seg.Location(e, 1), "%s says %d %s, but %s has %d", name, n, what, where, counted)
 	case text[0] == '0' && n > 0 && (s.reader.RefuseLeadingZeros || s.Once("leading-zeros")):
-		s.Forgive(i, edi.SeverityNote, s.reader.RefuseLeadingZeros, "leading-zeros", "12", seg.Location(e, 1), "%s is %q: zeros stand before the count", name, clip([]byte(text)))
+		s.Forgive(i, edi.SeverityNote, s.reader.RefuseLeadingZeros, "leading-zeros", "12", seg.Location(e, 1), "%s is %q: zeros stand before the count", name, edi.Clip([]byte(text)))
 	}
 }
 
@@ -316,6 +316,6 @@ func (s *scan) reference(i int, seg *edi.Segment, e int, header, code, name, tag
 	case text == "" && header != "":
 		s.Report(i, edi.SeverityError, code, "13", seg.Location(e, 1), "%s is missing; %s has %q", name, tag, header)
 	case text != header:
-		s.Report(i, edi.SeverityError, code, "28", seg.Location(e, 1), "%s is %q, but %s has %q", name, clip([]byte(text)), tag, clip([]byte(header)))
+		s.Report(i, edi.SeverityError, code, "28", seg.Location(e, 1), "%s is %q, but %s has %q", name, edi.Clip([]byte(text)), tag, edi.Clip([]byte(header)))
 	}
 }

@@ -81,7 +81,7 @@ func moment(s edi.Segment, e int) (date, clock string) {
 		}
 		date = century + date
 	}
-	if !digits(date) || len(date) != 8 {
+	if !edi.Digits(date) || len(date) != 8 {
 		return "", clock
 	}
 	if _, err := time.Parse("20060102", date); err != nil {
@@ -92,12 +92,3 @@ func moment(s edi.Segment, e int) (date, clock string) {
 
 // trim takes off trailing blanks, which only fill: ISO 9735-1 §9 suppresses them.
 func trim(s string) string { return strings.TrimRight(s, " ") }
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}

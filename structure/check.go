@@ -282,7 +282,7 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 	syntax := c.m.dir.syntax
 	switch {
 	case t == 0 || !plausible(t):
-		c.findIn(nil, unknownSegment, at, "%q is no segment of %s", clip(s.RawTag()), c.m.dir.name)
+		c.findIn(nil, unknownSegment, at, "%q is no segment of %s", edi.Clip(s.RawTag()), c.m.dir.name)
 	case !c.m.tags[t]:
 		c.findIn(nil, foreignSegment, at, "%s is no segment of %s %s in directory %s", t, syntax.message(), c.m.name, c.m.dir.name)
 	default:
@@ -300,9 +300,6 @@ func plausible(t tag) bool {
 	}
 	return true
 }
-
-// clip shortens what is quoted in a text.
-func clip(b []byte) []byte { return b[:min(len(b), 20)] }
 
 // missing reports a mandatory segment of group g, or the trigger of a mandatory
 // group in it. Its place is behind the last segment that was read.

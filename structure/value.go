@@ -66,7 +66,7 @@ func (c *check) wrong(f fault, p *edi.Pieces, table *segment, def *element, v *c
 	} else {
 		at.Component = 0
 	}
-	c.findElement(f, at, v.id, p.Text(), "%s of %s: %q %s", what, table.tag, clip([]byte(p.Text())), fmt.Sprintf(text, args...))
+	c.findElement(f, at, v.id, p.Text(), "%s of %s: %q %s", what, table.tag, edi.Clip([]byte(p.Text())), fmt.Sprintf(text, args...))
 }
 
 func unit(k kind) string {

@@ -26,7 +26,7 @@ const maxAnswers = 1000
 // An acknowledgement is never answered: groups FA are passed over, and so is a TA1.
 // The answer is nil where nothing is left to say.
 func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, answer []byte, err error) {
-	if !digits(a.Reference) {
+	if !edi.Digits(a.Reference) {
 		return "", nil, errNoReference
 	}
 	groups := toAnswer(ic)
@@ -128,7 +128,7 @@ func (w *Writer) ta1(ic *edi.Interchange, a edi.Acknowledgement) {
 	if len(ic.Date) == 8 {
 		date = ic.Date[2:]
 	}
-	if len(ic.Time) >= 4 && digits(ic.Time[:4]) {
+	if len(ic.Time) >= 4 && edi.Digits(ic.Time[:4]) {
 		clock = ic.Time[:4]
 	}
 	action, note := "A", "000"
@@ -153,7 +153,7 @@ func interchangeNote(e *edi.Error) string {
 		return "025"
 	case e.Code == "recipient-unknown":
 		return "009"
-	case len(e.Standard) == 3 && digits(e.Standard):
+	case len(e.Standard) == 3 && edi.Digits(e.Standard):
 		return e.Standard
 	}
 	return "024" // what stands in the interchange is not right
@@ -185,15 +185,15 @@ func batches(ic *edi.Interchange, groups []int, form string) (list []batch) {
 // or by the 999 of an implementation guide. Without a setting that is for groups
 // which name one themselves: 005010X222A1.
 func answerOf(gs08, form string) batch {
-	guide := len(gs08) > 7 && gs08[:6] >= "005010" && gs08[6] == 'X' && digits(gs08[7:8])
+	guide := len(gs08) > 7 && gs08[:6] >= "005010" && gs08[6] == 'X' && edi.Digits(gs08[7:8])
 	if form == "999" || form == "" && guide {
 		convention := "005010X231A1"
-		if gs08 >= "006020" && len(gs08) >= 6 && digits(gs08[:6]) {
+		if gs08 >= "006020" && len(gs08) >= 6 && edi.Digits(gs08[:6]) {
 			convention = "006020X290"
 		}
 		return batch{form: "999", version: convention, convention: convention}
 	}
-	if len(gs08) >= 6 && digits(gs08[:6]) {
+	if len(gs08) >= 6 && edi.Digits(gs08[:6]) {
 		return batch{form: "997", version: gs08[:6]}
 	}
 	return batch{form: "997", version: "004010"}

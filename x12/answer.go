@@ -98,7 +98,7 @@ func (w *Writer) segmentErrors(list []*edi.Error, b batch) {
 	for _, e := range list {
 		if e.Element > 0 {
 			number := e.Number // AK402 is of digits: what composites are called has none
-			if !digits(number) {
+			if !edi.Digits(number) {
 				number = ""
 			}
 			w.Segment(prefix(b.form)+"4", position(e, b), E(number), E(said(elementCode, e.Standard, b.version)), E(clean(e.Value)))

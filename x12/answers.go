@@ -129,7 +129,7 @@ func (r *answering) position(s edi.Segment, e int, place edi.Location) edi.Locat
 
 // whole reads a number of up to nine digits; -1 is none.
 func whole(s string) int {
-	if !digits(s) || len(s) > 9 {
+	if !edi.Digits(s) || len(s) > 9 {
 		return -1
 	}
 	n, err := strconv.Atoi(s)

@@ -37,7 +37,7 @@ func binary(head []byte, at int64, d edi.Delimiters, size int64) (data, behind i
 			n, err := strconv.ParseInt(text, 10, 64)
 			data = at + int64(len(head)-len(rest)+end+1)
 			behind = data + n
-			return data, behind, err == nil && digits(text) && behind >= data && behind < size
+			return data, behind, err == nil && edi.Digits(text) && behind >= data && behind < size
 		}
 		rest = rest[end+1:]
 	}

@@ -43,7 +43,7 @@ func (s *scan) segmentCharacters(i int, seg edi.Segment) (refused bool) {
 		case b == '\r' || b == '\n':
 			if s.Once("line-break") {
 				s.Report(-1, edi.SeverityWarning, "line-break", "", at(k),
-					"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", clip(seg.RawTag()))
+					"a line break stands inside segment %s; if the file was wrapped to a width on its way, its data are damaged", edi.Clip(seg.RawTag()))
 			}
 		case s.Once("control-character"):
 			s.Report(-1, edi.SeverityWarning, "control-character", "", at(k), "control character 0x%02X stands in the text", b)

@@ -87,21 +87,21 @@ func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
 	version := ic.SyntaxVersion
 	switch {
 	case !controlVersion(version):
-		s.Report(-1, edi.SeverityError, "isa-version-unsupported", "017", at(12), "control version %q (ISA12) is none of 00200 to 00801", clip([]byte(version)))
+		s.Report(-1, edi.SeverityError, "isa-version-unsupported", "017", at(12), "control version %q (ISA12) is none of 00200 to 00801", edi.Clip([]byte(version)))
 	case version >= "00402" && ic.Delimiters.Repetition == 0:
 		s.Report(-1, edi.SeverityWarning, "repetition-separator-unusable", "026", at(11),
 			"%q (ISA11) cannot be a repetition separator, which control version %s has there; no element is read as repeated", h.value(11), version)
 	}
-	if v := h.value(13); !digits(v) || len(v) > 9 {
-		s.Report(-1, edi.SeverityError, "isa-control-number-invalid", "018", at(13), "control number %q (ISA13) is not nine digits", clip([]byte(v)))
+	if v := h.value(13); !edi.Digits(v) || len(v) > 9 {
+		s.Report(-1, edi.SeverityError, "isa-control-number-invalid", "018", at(13), "control number %q (ISA13) is not nine digits", edi.Clip([]byte(v)))
 	} else if len(v) < 9 {
 		s.Report(-1, edi.SeverityWarning, "isa-control-number-short", "018", at(13), "control number %s (ISA13) has less than nine digits; it is read as %s", v, ic.ControlReference)
 	}
 	if ic.Date == "" {
-		s.Report(-1, edi.SeverityWarning, "isa-date-invalid", "014", at(9), "%q (ISA09) is no date YYMMDD", clip(h.element[9]))
+		s.Report(-1, edi.SeverityWarning, "isa-date-invalid", "014", at(9), "%q (ISA09) is no date YYMMDD", edi.Clip(h.element[9]))
 	}
 	if !clock(ic.Time) {
-		s.Report(-1, edi.SeverityWarning, "isa-time-invalid", "015", at(10), "%q (ISA10) is no time HHMM", clip(h.element[10]))
+		s.Report(-1, edi.SeverityWarning, "isa-time-invalid", "015", at(10), "%q (ISA10) is no time HHMM", edi.Clip(h.element[10]))
 	}
 	switch h.value(14) {
 	case "0", "1":
@@ -127,12 +127,12 @@ func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
 
 // controlVersion reports whether v is an ISA12 that there is, or may yet be.
 func controlVersion(v string) bool {
-	return len(v) == 5 && digits(v) && v >= "00200" && v <= "00899"
+	return len(v) == 5 && edi.Digits(v) && v >= "00200" && v <= "00899"
 }
 
 // clock reports whether v is HHMM, HHMMSS or HHMMSSD(D).
 func clock(v string) bool {
-	if !digits(v) || len(v) != 4 && len(v) != 6 && len(v) != 7 && len(v) != 8 {
+	if !edi.Digits(v) || len(v) != 4 && len(v) != 6 && len(v) != 7 && len(v) != 8 {
 		return false
 	}
 	return v[:2] < "24" && v[2:4] < "60" && (len(v) < 6 || v[4:6] < "61")
@@ -149,7 +149,7 @@ func (s *scan) services(seg *edi.Segment, tag string) {
 	case "TA1":
 		s.answers++
 		s.Report(-1, edi.SeverityNote, codeTA1, "", seg.Location(0, 0), "it acknowledges our interchange %s: %s, note %s",
-			clip(seg.RawElement(1)), clip(seg.RawElement(4)), clip(seg.RawElement(5)))
+			edi.Clip(seg.RawElement(1)), edi.Clip(seg.RawElement(4)), edi.Clip(seg.RawElement(5)))
 	case "ISX":
 		if seg.Get(1, 1) != "" {
 			s.Report(-1, edi.SeverityError, "isx-unsupported", "022", seg.Location(1, 1), "ISX names a release character, which is not read; send without one")

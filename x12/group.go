@@ -26,19 +26,19 @@ func (s *scan) gs(seg *edi.Segment) {
 		s.Report(edi.OfGroup(s.Group), severity, code, standard, seg.Location(e, 1), text, args...)
 	}
 	switch {
-	case !digits(g.Reference) || len(g.Reference) > 9:
-		report(edi.SeverityError, "gs-control-number-invalid", "6", 6, "control number %q (GS06) is not one to nine digits", clip([]byte(g.Reference)))
+	case !edi.Digits(g.Reference) || len(g.Reference) > 9:
+		report(edi.SeverityError, "gs-control-number-invalid", "6", 6, "control number %q (GS06) is not one to nine digits", edi.Clip([]byte(g.Reference)))
 	case known:
 		report(edi.SeverityError, "gs-control-number-duplicate", "19", 6, "control number %s (GS06) occurs twice in the interchange", g.Reference)
 	}
 	if len(g.FunctionalID) != 2 {
-		report(edi.SeverityError, "gs-incomplete", "1", 1, "%q is no functional identifier of two letters (GS01)", clip([]byte(g.FunctionalID)))
+		report(edi.SeverityError, "gs-incomplete", "1", 1, "%q is no functional identifier of two letters (GS01)", edi.Clip([]byte(g.FunctionalID)))
 	}
-	if len(g.Version) < 6 || !digits(g.Version[:6]) {
-		report(edi.SeverityError, "gs-version-invalid", "2", 8, "%q (GS08) names no version such as 004010", clip([]byte(g.Version)))
+	if len(g.Version) < 6 || !edi.Digits(g.Version[:6]) {
+		report(edi.SeverityError, "gs-version-invalid", "2", 8, "%q (GS08) names no version such as 004010", edi.Clip([]byte(g.Version)))
 	}
 	if g.Date == "" {
-		report(edi.SeverityWarning, "gs-date-invalid", "", 4, "%q (GS04) is no date", clip(seg.RawElement(4)))
+		report(edi.SeverityWarning, "gs-date-invalid", "", 4, "%q (GS04) is no date", edi.Clip(seg.RawElement(4)))
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *scan) ge(seg *edi.Segment) {
 	if s.IC.Groups[g].Messages == 0 {
 		report(edi.SeverityError, "group-empty", "5", 0, "group %s holds no transaction set", s.IC.Groups[g].Reference)
 	}
-	if n := trim(seg.Get(1, 1)); digits(n) && len(n) < 10 {
+	if n := trim(seg.Get(1, 1)); edi.Digits(n) && len(n) < 10 {
 		s.IC.Groups[g].Included = number(n)
 	}
 	s.count(seg, 1, s.IC.Groups[g].Messages, "ge-count-mismatch", "5", "GE01", "transaction sets", "the group", report)
@@ -71,6 +71,6 @@ func (s *scan) endGroup(at edi.Location) {
 
 func (s *scan) geMissing(at edi.Location) {
 	g := &s.IC.Groups[s.Group]
-	s.Report(edi.OfGroup(s.Group), edi.SeverityError, "ge-missing", "3", at, "group %s that begins at byte %d has no trailer GE", clip([]byte(g.Reference)), g.Offset)
+	s.Report(edi.OfGroup(s.Group), edi.SeverityError, "ge-missing", "3", at, "group %s that begins at byte %d has no trailer GE", edi.Clip([]byte(g.Reference)), g.Offset)
 	s.Group = -1
 }

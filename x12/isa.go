@@ -192,7 +192,7 @@ func (h *isa) fill(ic *edi.Interchange) *edi.Error {
 // QUIRK: some cut its leading zeros.
 func controlNumber(v string) string {
 	v = strings.TrimLeft(v, " ")
-	if digits(v) && len(v) < 9 {
+	if edi.Digits(v) && len(v) < 9 {
 		return strings.Repeat("0", 9-len(v)) + v
 	}
 	return v
@@ -208,7 +208,7 @@ func date(v string) string {
 			v = "20" + v
 		}
 	}
-	if len(v) != 8 || !digits(v) {
+	if len(v) != 8 || !edi.Digits(v) {
 		return ""
 	}
 	if _, err := time.Parse("20060102", v); err != nil {

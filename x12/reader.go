@@ -57,13 +57,3 @@ func Leads(head []byte) bool {
 
 // delimits reports whether b may be an element separator.
 func delimits(b byte) bool { return !edi.Alphanumeric(b) && !edi.Blank(b) && b < 0x80 || b == '\t' }
-
-// digits reports whether s is made of digits and has one.
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}

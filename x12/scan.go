@@ -111,7 +111,7 @@ func (s *scan) segment(seg *edi.Segment) error {
 		s.orphan(seg)
 	case !edi.ShortTag(tag):
 		s.Report(s.Message(), edi.SeverityError, "tag-invalid", "1", seg.Location(0, 0),
-			"%q is no segment identifier: two or three capital letters or digits", clip(tag))
+			"%q is no segment identifier: two or three capital letters or digits", edi.Clip(tag))
 	case string(tag) == "BIN" || string(tag) == "BDS":
 		if s.opaque != seg.Offset() {
 			s.binaryLength(seg)
@@ -127,20 +127,17 @@ func (s *scan) binaryLength(seg *edi.Segment) {
 		e = 2
 	}
 	s.Report(s.Message(), edi.SeverityError, "binary-length", "7", seg.Location(e, 1),
-		"%s says %q bytes of data, but no segment terminator follows so many", seg.Tag(), clip(seg.RawElement(e)))
+		"%s says %q bytes of data, but no segment terminator follows so many", seg.Tag(), edi.Clip(seg.RawElement(e)))
 }
-
-// clip shortens what is quoted in a text.
-func clip(b []byte) []byte { return b[:min(len(b), 20)] }
 
 // orphan reports a segment outside transaction sets, the first of a run.
 func (s *scan) orphan(seg *edi.Segment) {
 	if !s.orphans {
 		const text = "segment %s stands outside any transaction set: ST is missing, or SE came too early"
 		if s.Group >= 0 {
-			s.Report(edi.OfGroup(s.Group), edi.SeverityError, "segment-outside-message", "", seg.Location(0, 0), text, clip(seg.RawTag()))
+			s.Report(edi.OfGroup(s.Group), edi.SeverityError, "segment-outside-message", "", seg.Location(0, 0), text, edi.Clip(seg.RawTag()))
 		} else {
-			s.Report(-1, edi.SeverityError, "segment-outside-message", "022", seg.Location(0, 0), text, clip(seg.RawTag()))
+			s.Report(-1, edi.SeverityError, "segment-outside-message", "022", seg.Location(0, 0), text, edi.Clip(seg.RawTag()))
 		}
 	}
 	s.orphans = true

@@ -19,17 +19,17 @@ func (s *scan) st(seg *edi.Segment) {
 	m := edi.Message{Reference: s.Kept(trim(seg.Get(2, 1))), Type: s.messageType(seg)}
 	i, first := s.OpenMessage(seg, m)
 	if t := m.Type.Type; len(t) != 3 || !capital(t[0]) || !capital(t[1]) || !capital(t[2]) {
-		s.Report(i, edi.SeverityError, "st-incomplete", "6", seg.Location(1, 1), "%q (ST01) is no transaction set identifier of three digits", clip([]byte(t)))
+		s.Report(i, edi.SeverityError, "st-incomplete", "6", seg.Location(1, 1), "%q (ST01) is no transaction set identifier of three digits", edi.Clip([]byte(t)))
 	}
 	switch {
 	case m.Reference == "":
 		s.Report(i, edi.SeverityError, "st-incomplete", "7", seg.Location(2, 1), "ST has no control number (ST02)")
 	case len(m.Reference) < 4 || len(m.Reference) > 9:
-		s.Report(i, edi.SeverityWarning, "st-control-number-length", "7", seg.Location(2, 1), "control number %q (ST02) has not four to nine characters", clip([]byte(m.Reference)))
+		s.Report(i, edi.SeverityWarning, "st-control-number-length", "7", seg.Location(2, 1), "control number %q (ST02) has not four to nine characters", edi.Clip([]byte(m.Reference)))
 	}
 	if first >= 0 && !s.reader.UnreliableMessageReferences {
 		s.Report(i, edi.SeverityError, "message-reference-duplicate", "23", seg.Location(2, 1),
-			"control number %s (ST02) was used by transaction set %d of the interchange already, in the same group", clip([]byte(m.Reference)), first+1)
+			"control number %s (ST02) was used by transaction set %d of the interchange already, in the same group", edi.Clip([]byte(m.Reference)), first+1)
 	}
 	if s.Group >= 0 {
 		s.functional(i, seg)
@@ -41,7 +41,7 @@ func (s *scan) functional(i int, seg *edi.Segment) {
 	group, t := s.IC.Groups[s.Group].FunctionalID, s.IC.Messages[i].Type.Type
 	if want, ok := functionalIDs[t]; ok && want != group {
 		s.Report(i, edi.SeverityWarning, "functional-id-mismatch", "", seg.Location(1, 1),
-			"transaction set %s belongs into a group %s (GS01), this one is %s", t, want, clip([]byte(group)))
+			"transaction set %s belongs into a group %s (GS01), this one is %s", t, want, edi.Clip([]byte(group)))
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *scan) seMissing(at edi.Location) {
 	s.characters(i, segments)
 	m := &s.IC.Messages[i]
 	at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "SE"}
-	s.Report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", clip([]byte(m.Reference)), m.Offset)
+	s.Report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", edi.Clip([]byte(m.Reference)), m.Offset)
 	s.CloseMessage()
 }
 
@@ -146,14 +146,14 @@ func (s *scan) count(seg *edi.Segment, e, counted int, code, standard, name, wha
 	switch n, err := strconv.ParseInt(text, 10, 64); {
 	case text == "":
 		report(edi.SeverityError, code, standard, e, "%s is missing; %s has %d %s", name, where, counted, what)
-	case !digits(text) || err != nil || n > math.MaxInt32:
-		report(edi.SeverityError, code, standard, e, "%s is %q, which is no count; %s has %d %s", name, clip([]byte(text)), where, counted, what)
+	case !edi.Digits(text) || err != nil || n > math.MaxInt32:
+		report(edi.SeverityError, code, standard, e, "%s is %q, which is no count; %s has %d %s", name, edi.Clip([]byte(text)), where, counted, what)
 	case int(n) != counted:
 		report(edi.SeverityError, code, standard, e, "%s says %d %s, but %s has %d", name, n, what, where, counted)
 	case text[0] == '0' && n > 0 && s.reader.RefuseLeadingZeros:
-		report(edi.SeverityError, "leading-zeros", standard, e, "%s is %q: zeros stand before the count"+edi.NotAllowed, name, clip([]byte(text)))
+		report(edi.SeverityError, "leading-zeros", standard, e, "%s is %q: zeros stand before the count"+edi.NotAllowed, name, edi.Clip([]byte(text)))
 	case text[0] == '0' && n > 0 && s.Once("leading-zeros"):
-		report(edi.SeverityNote, "leading-zeros", "", e, "%s is %q: zeros stand before the count", name, clip([]byte(text)))
+		report(edi.SeverityNote, "leading-zeros", "", e, "%s is %q: zeros stand before the count", name, edi.Clip([]byte(text)))
 	}
 }
 
@@ -164,11 +164,11 @@ func controlNumbers(seg *edi.Segment, e int, header, code, standard, name, heade
 	switch {
 	case text == header:
 	case text == "":
-		report(edi.SeverityError, code, standard, e, "%s is missing; %s is %q", name, headerName, clip([]byte(header)))
-	case digits(text) && digits(header) && number(text) == number(header) && len(text) < 19 && len(header) < 19:
+		report(edi.SeverityError, code, standard, e, "%s is missing; %s is %q", name, headerName, edi.Clip([]byte(header)))
+	case edi.Digits(text) && edi.Digits(header) && number(text) == number(header) && len(text) < 19 && len(header) < 19:
 		report(edi.SeverityWarning, code, "", e, "%s is %s and %s is %s: the same number with other leading zeros", name, text, headerName, header)
 	default:
-		report(edi.SeverityError, code, standard, e, "%s is %q, but %s is %q", name, clip([]byte(text)), headerName, clip([]byte(header)))
+		report(edi.SeverityError, code, standard, e, "%s is %q, but %s is %q", name, edi.Clip([]byte(text)), headerName, edi.Clip([]byte(header)))
 	}
 }
 

@@ -61,7 +61,7 @@ func NewWriter(e Envelope) (*Writer, error) {
 	if e.Version < "00402" {
 		e.Delimiters.Repetition = 0
 	}
-	if !digits(e.Reference) || len(e.Reference) > 9 {
+	if !edi.Digits(e.Reference) || len(e.Reference) > 9 {
 		return nil, fmt.Errorf("control number %q (ISA13) is not one to nine digits", e.Reference)
 	}
 	w := &Writer{envelope: e}
