@@ -22,6 +22,14 @@ var annexA = map[string]string{
 	"19": "UCD", "27": "UCI UCF UCM", "31": "UCF", "34": "UCM", "38": "UCD",
 }
 
+func TestEveryCodeHasWords(t *testing.T) {
+	for code := range annexA {
+		if ErrorText(code) == "" {
+			t.Errorf("0085 = %s has no words", code)
+		}
+	}
+}
+
 // codeAt is the element of each segment that holds 0085, the tag not counted.
 var codeAt = map[string]int{"UCI": 5, "UCF": 5, "UCM": 4, "UCS": 2, "UCD": 1}
 

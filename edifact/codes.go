@@ -62,8 +62,8 @@ var syntaxErrors = map[string]string{ // 0085
 	"27": "security not supported", "28": "references do not match", "29": "count does not match", "30": "groups and messages mixed",
 	"31": "more than one message type in the group", "32": "level below is empty", "33": "outside of message or group", "34": "nesting not allowed",
 	"35": "segment repeated too often", "36": "segment group repeated too often", "37": "invalid type of character", "38": "digit missing before the decimal mark",
-	"39": "element too long", "40": "element too short", "41": "network failure", "42": "recipient's mailbox failure", "43": "application not available",
-	"44": "application not available for now",
+	"39": "element too long", "40": "element too short", "41": "lasting network failure", "42": "passing network failure", "43": "unknown recipient",
+	"44": "application not available for now", "45": "trailing separator", "46": "character set not supported", "47": "envelope function not supported",
 }
 
 var documentTypes = map[string]string{ // 1001

@@ -107,6 +107,7 @@ var setErrors = map[string]string{ // 718
 
 var groupErrors = map[string]string{ // 716
 	"1": "not supported", "2": "version not supported", "3": "trailer missing", "4": "control numbers differ", "5": "count of sets differs", "6": "control number invalid",
+	"19": "control number not unique in the interchange", // from 004050 on
 }
 
 var invoiceKinds = map[string]string{ // 640
