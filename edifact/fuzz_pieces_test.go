@@ -169,6 +169,26 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
+// FuzzAnswer has any segments read as each kind of answer.
+func FuzzAnswer(f *testing.F) {
+	for _, text := range answerSeeds() {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b := edi.NewBody(raw, 0, 1, levelA, nil)
+		for _, kind := range []string{"CONTRL", "APERAK"} {
+			ic := &edi.Interchange{Sender: edi.Party{ID: "P"}, Recipient: edi.Party{ID: "U"}, Groups: []edi.Group{{}}, Messages: []edi.Message{{Type: &edi.MessageType{Type: kind}}}}
+			a := Answer(ic, 0, b)
+			if (a == nil) != (b.Len() == 0) {
+				t.Fatalf("%d segments, answer %v", b.Len(), a)
+			}
+			if a != nil {
+				relied(t, *a)
+			}
+		}
+	})
+}
+
 // relied holds an answer to what its docstring promises.
 func relied(t *testing.T, a edi.Answer) {
 	t.Helper()
