@@ -34,6 +34,7 @@ type digester struct {
 	first  []int32 // of the elements in buf: their first part
 	ends   []end   // of the segments in buf
 	own    []byte  // BGM, BIG or BSN as it is hashed
+	handed segment // out of the block; here, since it would be allocated for each
 	of     edi.Delimiters
 	become [256]byte // what a byte of a plain segment becomes; 0: look at its values
 }
@@ -134,7 +135,7 @@ func (d *Document) read(ic *edi.Interchange, b *edi.Body, visit func(s *segment,
 
 // visit hands out the segments of the block. Their values are pieces of one string.
 func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segment, at int)) {
-	var s segment
+	s := &g.handed
 	s.block, s.parts = string(g.buf), g.parts
 	from := end{}
 	if first == 0 {
@@ -142,11 +143,16 @@ func (g *digester) visit(segments []edi.Segment, first int, visit func(s *segmen
 	}
 	for i, to := range g.ends {
 		s.Segment = &segments[i]
-		s.tag = s.block[from.text : int(from.text)+len(s.RawTag())]
 		s.first, s.last, s.end, s.odd = g.first[from.first:to.first], to.parts, to.text, to.odd
-		visit(&s, first+i)
-		from = end{text: to.text + 1, first: to.first}
+		behind := to.text
+		if from.parts < to.parts {
+			behind = g.parts[from.parts] - 1
+		}
+		s.tag = s.block[from.text:behind]
+		visit(s, first+i)
+		from = end{text: to.text + 1, parts: to.parts, first: to.first}
 	}
+	*s = segment{} // the pool keeps neither text nor segments
 	g.buf, g.ends, g.parts, g.first, g.hashed = g.buf[:0], g.ends[:0], g.parts[:0], g.first[:0], 0
 }
 

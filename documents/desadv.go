@@ -265,8 +265,8 @@ func (m *desadv) ftx(s *segment) {
 func (m *desadv) openLine(s *segment) {
 	m.closeLine()
 	m.place = placeOpen
-	m.doc.Lines = append(m.doc.Lines, Line{Package: m.cps})
-	m.line = &m.doc.Lines[len(m.doc.Lines)-1]
+	m.line = m.doc.addLine()
+	m.line.Package = m.cps
 	m.quantity, m.description, m.batch = 0, 0, nil
 	lin(m.line, s)
 }

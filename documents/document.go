@@ -44,6 +44,18 @@ type Document struct {
 	contentOnly [32]byte // ContentWithoutNumberAndDate
 }
 
+// addLine adds an empty line. Lines were counted before, so that there is room, which
+// make has cleared.
+func (d *Document) addLine() *Line {
+	n := len(d.Lines)
+	if n < cap(d.Lines) {
+		d.Lines = d.Lines[:n+1]
+	} else {
+		d.Lines = append(d.Lines, Line{})
+	}
+	return &d.Lines[n]
+}
+
 // Totals are the amounts of BG-22, as the document says them.
 type Totals struct {
 	Lines        Number `json:"lines,omitzero"`         // BT-106

@@ -3,8 +3,7 @@ package documents
 func (m *invoic) openLine(s *segment, at int) {
 	m.closeLine()
 	m.section, m.place = sectionLines, placeOpen
-	m.doc.Lines = append(m.doc.Lines, Line{})
-	m.line, m.lineSegment = &m.doc.Lines[len(m.doc.Lines)-1], at
+	m.line, m.lineSegment = m.doc.addLine(), at
 	m.quantity, m.price, m.description = 0, 0, 0
 	lin(m.line, s)
 }

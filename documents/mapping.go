@@ -64,17 +64,17 @@ func messageType(ic *edi.Interchange, i int) string {
 		return ""
 	}
 	t := ic.Messages[i].Type
-	s := t.Type
+	s := append(make([]byte, 0, 64), t.Type...)
 	switch {
 	case t.Version != "" && t.Release != "":
-		s += " " + t.Version + "." + t.Release
-	case t.Version+t.Release != "":
-		s += " " + t.Version + t.Release
+		s = append(append(append(append(s, ' '), t.Version...), '.'), t.Release...)
+	case t.Version != "" || t.Release != "":
+		s = append(append(append(s, ' '), t.Version...), t.Release...)
 	}
 	if t.AssociationCode != "" {
-		s += " " + t.AssociationCode
+		s = append(append(s, ' '), t.AssociationCode...)
 	}
-	return s
+	return string(s)
 }
 
 // report adds a finding, unless there are too many.

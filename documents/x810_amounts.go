@@ -4,8 +4,7 @@ package documents
 // on item numbers in pairs.
 func (m *x810) openLine(s *segment) {
 	m.section, m.place = sectionLines, placeOpen
-	m.doc.Lines = append(m.doc.Lines, Line{})
-	l := &m.doc.Lines[len(m.doc.Lines)-1]
+	l := m.doc.addLine()
 	m.line = l
 	l.No = trimBlanks(s.get(1, 1))
 	l.Quantity, l.Price = m.real(s, 2), m.real(s, 4)
