@@ -94,8 +94,13 @@ func (p *Pass) Measure(segments []Segment) {
 	m.SHA256 = sha256.Sum256(raw)
 }
 
-// CloseMessage says that no message is open.
+// CloseMessage says that no message is open. What stands behind its trailer was
+// read in the last block.
 func (p *Pass) CloseMessage() { p.Open, p.Seen = -1, p.Lex.Seen }
+
+// CutMessage says so of one without trailer: the segment that ends it is to be looked
+// at still, and may have begun in an earlier block.
+func (p *Pass) CutMessage() { p.Open = -1 }
 
 // Judge adds what Check finds in message i.
 func (p *Pass) Judge(i int, b *Body) { p.judge(p.Check, i, b) }

@@ -272,7 +272,7 @@ func (s *scan) untMissing(at edi.Location) {
 		at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "UNT"}
 		s.Report(i, edi.SeverityError, "unt-missing", "13", at, "message %q that begins at byte %d has no trailer UNT", edi.Clip([]byte(m.Reference)), m.Offset)
 	}
-	s.CloseMessage()
+	s.CutMessage()
 }
 
 func (s *scan) endGroup(at edi.Location) {

@@ -134,7 +134,7 @@ func (s *scan) seMissing(at edi.Location) {
 	m := &s.IC.Messages[i]
 	at = edi.Location{Offset: at.Offset, Segment: len(segments) + 1, Tag: "SE"}
 	s.Report(i, edi.SeverityError, "se-missing", "2", at, "transaction set %s that begins at byte %d has no trailer SE", edi.Clip([]byte(m.Reference)), m.Offset)
-	s.CloseMessage()
+	s.CutMessage()
 }
 
 // reporting is how count and controlNumbers say what is wrong with element e.
