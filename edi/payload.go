@@ -14,6 +14,7 @@ type Payload struct {
 	mem  []byte
 	file *os.File
 	size int64
+	sum  *[32]byte // SHA-256 of all of it, where it is known
 }
 
 // Bytes makes a payload of b, which must not change afterwards.
@@ -21,6 +22,13 @@ func Bytes(b []byte) *Payload { return &Payload{mem: b, size: int64(len(b))} }
 
 // File makes a payload of the first size bytes of f. Close closes f.
 func File(f *os.File, size int64) *Payload { return &Payload{file: f, size: size} }
+
+// Hashed tells the SHA-256 of the whole payload, known from taking it in, and gives p:
+// an interchange that is all of it is not hashed again.
+func (p *Payload) Hashed(sum [32]byte) *Payload {
+	p.sum = &sum
+	return p
+}
 
 // Size is the length in bytes.
 func (p *Payload) Size() int64 { return p.size }

@@ -90,7 +90,7 @@ func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64) (*Sp
 	in.Blank = blank(buf)
 	if err == io.EOF && int64(len(buf)) <= threshold {
 		in.SHA256 = sha256.Sum256(buf)
-		in.Payload = edi.Bytes(buf)
+		in.Payload = edi.Bytes(buf).Hashed(in.SHA256)
 		return in, nil
 	}
 	if err := in.spoolRest(buf, r, limit); err != nil {
@@ -178,7 +178,7 @@ func (in *Spooled) spoolRest(head []byte, r io.Reader, limit int64) (err error) 
 		}
 	}
 	hash.Sum(in.SHA256[:0])
-	in.Payload = edi.File(f, in.file)
+	in.Payload = edi.File(f, in.file).Hashed(in.SHA256)
 	return nil
 }
 
