@@ -11,7 +11,7 @@ import (
 type parcel struct {
 	length   int64 // of the object, 0810
 	headers  int   // segments between UNO and the object that are still to come, 0814
-	from, to int64 // of the object in the payload, once its place is known
+	from, to int64 // of the object in the payload, once no header is to come
 }
 
 // referencePrefix tells packages' references from messages'.
@@ -121,6 +121,11 @@ func (s *scan) unp(seg *edi.Segment) error {
 		return nil
 	}
 	p := s.parcel
+	if p.headers > 0 {
+		uno := s.Lex.Segments[s.Open]
+		s.Stop("package-length-mismatch", "29", uno.Location(4, 2), "UNO 0814 says that %d more segments stand before the object, but UNP does", p.headers)
+		return nil
+	}
 	s.parcel = nil
 	s.Content.AddObject(s.Lex.Bytes(p.from, p.to))
 	s.Content.Add(seg, true)

@@ -43,6 +43,7 @@ func TestPackages(t *testing.T) {
 		"a length that is none":           {unb4 + strings.Replace(uno("P", "abc"), "PDF+3", "PDF+x", 1) + "UNZ+1+REF'", []string{"error 37 package-length-invalid 2 UNO 4.1"}, nil},
 		"UNP alone":                       {unb4 + "UNP+3+P'UNZ+0+REF'", []string{"error 13 uno-missing 2 UNP 0.0", "error 32 interchange-empty 3 UNZ 0.0"}, nil},
 		"headers that never come":         {unb4 + "UNO+P+AAA:1+1:PDF+5:9'USH+1'UNZ+1+REF'", []string{"error 13 unp-missing 4 UNZ 0.0"}, []string{"UNO/P UNO 2"}},
+		"UNP among the headers":           {unb4 + "UNO+P+AAA:1+1:PDF+5:9'USH+1'UNP+5+P'UNZ+1+REF'", []string{"error 29 package-length-mismatch 1 UNO 4.2"}, []string{"UNO/P UNO 0"}},
 		"a message without end before it": {unb4 + unh1 + uno("P", "abc") + "UNZ+2+REF'", []string{"error 13 unt-missing @0 2 UNT 0.0"}, []string{"1 INVOIC 1", "UNO/P UNO 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
