@@ -27,13 +27,14 @@ type frame struct {
 	g     *group
 	at    int   // item that was met last
 	count int32 // and how often
+	under int   // of a group that comes too late: the frame above it in the table; -1: the one before
 }
 
 var checks = sync.Pool{New: func() any { return new(check) }}
 
 // run checks all segments between header and trailer.
 func (c *check) run() []*edi.Error {
-	c.stack = append(c.stack[:0], frame{g: &c.m.root})
+	c.stack = append(c.stack[:0], frame{g: &c.m.root, under: -1})
 	n := c.body.Len()
 	for c.at = 1; c.at < n-1 && len(c.found) < MaxFindings; c.at++ {
 		s := &c.body.Segments[c.at]
@@ -86,7 +87,7 @@ func (c *check) step(t tag) (_ *segment, ok bool) {
 		if it.group == nil {
 			return it.segment, true
 		}
-		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		c.stack = append(c.stack, frame{g: it.group, count: 1, under: -1})
 		return it.group.items[0].segment, true
 	}
 	return nil, false
@@ -138,7 +139,7 @@ func (c *check) enter(depth, i int) *segment {
 	}
 	it := &f.g.items[i]
 	if it.group != nil {
-		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		c.stack = append(c.stack, frame{g: it.group, count: 1, under: -1})
 		return it.group.items[0].segment
 	}
 	return it.segment
@@ -228,7 +229,7 @@ func (c *check) overfull(s *edi.Segment, depth, i int) *segment {
 			c.findIn(it.group, groupRepeats, s.Location(0, 0), "%s %s stands here more than %d times, which is the maximum %s",
 				c.m.dir.syntax.group(), it.group.name, it.max, c.inside(f.g))
 		}
-		c.stack = append(c.stack, frame{g: it.group, count: 1})
+		c.stack = append(c.stack, frame{g: it.group, count: 1, under: -1})
 		return it.group.items[0].segment
 	}
 	if first {
@@ -255,7 +256,7 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 			}
 			c.findIn(in, lateSegment, at, "%s comes too late: %s it stands before %s", t, c.inside(f.g), f.g.items[f.at].tag)
 			if it.group != nil {
-				c.stack = append(c.stack, frame{g: it.group, count: 1})
+				c.aside(depth, it.group)
 				return it.group.items[0].segment
 			}
 			return it.segment
@@ -273,8 +274,10 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 				if it.group.items[k].tag != t {
 					continue
 				}
+				// What is mandatory between the two is part of the same gap.
 				c.missing(it.group, &it.group.items[0])
 				c.enter(depth, i)
+				c.stack[len(c.stack)-1].at = k - 1
 				return c.enter(len(c.stack)-1, k)
 			}
 		}
@@ -289,6 +292,32 @@ func (c *check) misplaced(s *edi.Segment, t tag) *segment {
 		c.findIn(nil, unexpectedSegment, at, "%s may not stand behind %s", t, c.body.Segments[c.at-1].Tag())
 	}
 	return nil
+}
+
+// aside enters group g of the frame at depth, which comes too late. The groups
+// above that frame stay open: what the late one interrupts goes on behind it. Late
+// groups before it end, or a text could pile up as many as it likes.
+func (c *check) aside(depth int, g *group) {
+	for i := depth + 1; i < len(c.stack); i++ {
+		if c.stack[i].under >= 0 {
+			c.leave(i, 0)
+		}
+	}
+	c.stack = append(c.stack, frame{g: g, count: 1, under: depth})
+}
+
+// path gives the frames of the groups around the segment at hand, as the table has
+// them, the innermost first.
+func (c *check) path(yield func(*frame) bool) {
+	for i := len(c.stack) - 1; i > 0; {
+		f := &c.stack[i]
+		if !yield(f) {
+			return
+		}
+		if i--; f.under >= 0 {
+			i = f.under
+		}
+	}
 }
 
 // plausible reports whether t can be a segment tag.

@@ -87,11 +87,74 @@ func TestWhatIsWrong(t *testing.T) {
 			"16 component-surplus 2 BGM 1 5", "39 element-too-long 2 BGM 2", "16 element-surplus 2 BGM 5",
 			"13 element-missing 3 DTM 1 1", "39 element-too-long 3 DTM 1 3", "37 element-characters 4 LIN 1",
 			"13 element-missing 5 QTY 1 2", "19 element-number 6 QTY 1 2", "38 element-number 7 QTY 1 2"}},
+		{"a release character is no digit of a number", header + "LIN+?1++4000000000013:EN'QTY+47:1?.5'MOA+203:1?A'" + end,
+			[]string{"37 element-characters 6 MOA 1 2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, findings(t, tables, "INVOIC D 96A", c.text)); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestOneFaultIsOneFinding(t *testing.T) {
+	const guide = `syntax x12
+directory 004010
+message 834
+  BGN M 1
+  group 2000 M *
+    INS M 1
+    REF M 1
+    DTP O 1
+    NM1 O 1
+  end
+end
+`
+	tables, err := builtInTables(t).With("guide.txt", strings.NewReader(guide))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"in order", "INS~REF*SY*1~NM1~INS~REF*SY*1", nil},
+		{"a later segment of a loop before all that it follows", "NM1~INS~REF*SY*1", []string{"3 segment-missing 3 INS"}},
+		{"a loop of which the last segment is left", "NM1", []string{"3 segment-missing 3 INS"}},
+		{"a loop without the one that is mandatory", "INS~NM1", []string{"3 segment-missing 4 REF"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, findings(t, tables, "834 004010", "ST*834*1~BGN~"+c.text+"~SE*5*1~")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReleasedCharactersAreCounted(t *testing.T) {
+	const guide = `syntax edifact
+directory D 96A
+message SHORT
+  BGM M 1
+end
+segment BGM 1!
+element 1 an2
+`
+	tables, err := builtInTables(t).With("guide.txt", strings.NewReader(guide))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string][]string{
+		"AB":   nil,
+		"?A?B": nil,
+		"????": nil,
+		"?A":   {"40 element-too-short 2 BGM 1"},
+		"??":   {"40 element-too-short 2 BGM 1"},
+		"A?BC": {"39 element-too-long 2 BGM 1"},
+	} {
+		if diff := cmp.Diff(want, findings(t, tables, "SHORT D 96A", "UNH+1+SHORT:D:96A:UN'BGM+"+value+"'UNT+3+1'")); diff != "" {
+			t.Errorf("%s: %s", value, diff)
+		}
 	}
 }

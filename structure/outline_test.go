@@ -42,4 +42,38 @@ func TestOutline(t *testing.T) {
 			}
 		})
 	}
+	t.Run("groups that come too late stand beside each other, however many there are", func(t *testing.T) {
+		const late = 100_000
+		text := "UNH'BGM'DTM'CPS+1'PAC'" + strings.Repeat("RFF+ON:1'DTM'", late/2) + strings.Repeat("TDT'LOC'DTM'RFF+ON:1'", late/4) + "LIN+1'QTY'UNT'"
+		b := edi.NewBody([]byte(text), 0, 1, d, nil)
+		ic := &edi.Interchange{Syntax: "edifact", Messages: []edi.Message{{Type: &edi.MessageType{Type: "DESADV", Version: "D", Release: "96A"}}}}
+		places := tables.Outline(ic, 0, b, "")
+		table := tables.message(ic.Syntax, ic.Messages[0].Type, "")
+		told := map[string]int{}
+		for i, p := range places {
+			if len(p.Groups) > depthOf(&table.root) {
+				t.Fatalf("segment %d stands in %v", i+1, p.Groups)
+			}
+			s := b.Segments[i].Tag() + " " + strings.Join(p.Groups, "/")
+			if p.Opens {
+				s += "*"
+			}
+			told[s]++
+		}
+		want := map[string]int{"UNH ": 1, "BGM ": 1, "DTM ": 1, "CPS 10*": 1, "PAC 10/11*": 1, "RFF 1*": late/2 + late/4, "DTM 1": late / 2,
+			"TDT 6*": late / 4, "LOC 6/7*": late / 4, "DTM 6/7": late / 4, "LIN 10/15*": 1, "QTY 10/15": 1, "UNT ": 1}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// depthOf is how many groups stand in each other.
+func depthOf(g *group) (n int) {
+	for i := range g.items {
+		if in := g.items[i].group; in != nil {
+			n = max(n, 1+depthOf(in))
+		}
+	}
+	return n
 }

@@ -11,6 +11,7 @@ func (t *segment) plain(s *edi.Segment) bool {
 		return t.required == 0 && t.holds(0)
 	}
 	present := uint64(0)
+	released := s.Released()   // a release character counts for nothing: bytes do not tell
 	e := -1                    // element at hand, from 0
 	at, first, last := 0, 0, 0 // its slot at hand, its own first one, and that of the next element
 	seen := uint64(0)          // its components with a value
@@ -46,7 +47,7 @@ func (t *segment) plain(s *edi.Segment) bool {
 		v := &t.slots[at]
 		present |= 1 << (e + 1)
 		seen |= 1 << (at - first)
-		if size > v.most || size < v.least || !v.any && !v.fits(window[from:to]) {
+		if size > v.most || size < v.least || !v.any && (released || !v.fits(window[from:to])) {
 			return false
 		}
 		from = to + 1

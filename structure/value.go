@@ -14,6 +14,9 @@ import (
 // may stand in it.
 func (c *check) value(p *edi.Pieces, released bool, table *segment, def *element, v *component) {
 	raw := p.Raw()
+	if released {
+		raw = []byte(p.Text())
+	}
 	length := len(raw)
 	switch v.kind {
 	case binary:
@@ -25,7 +28,7 @@ func (c *check) value(p *edi.Pieces, released bool, table *segment, def *element
 			return
 		}
 	default:
-		if released || !ascii(raw) {
+		if !ascii(raw) {
 			length = utf8.RuneCountInString(p.Text())
 		}
 	}
