@@ -47,6 +47,10 @@ type invoic struct {
 	term      *PaymentTerm
 	allowance *AllowanceCharge
 
+	invoicing bool // a currency was named the invoicing one
+	dated     bool // the document has a DTM 137 of its own
+	invoiced  bool // and a DTM 3
+
 	totals [totalKinds]total
 	taxAt  []edi.Location // of invoice.Taxes
 	begun  bool           // BGM was read
@@ -196,8 +200,15 @@ func (m *invoic) dtm(s *segment) {
 		m.line.detail().Dates = append(m.line.detail().Dates, date)
 	default:
 		d.Detail.Dates = append(d.Detail.Dates, date)
-		if date.Qualifier == "13" && d.DueDate == "" {
-			d.DueDate = date.Day()
+		switch date.Qualifier {
+		case "13":
+			if d.DueDate == "" {
+				d.DueDate = date.Day()
+			}
+		case "137":
+			m.dated = true
+		case "3":
+			m.invoiced = true
 		}
 	}
 }
@@ -205,15 +216,7 @@ func (m *invoic) dtm(s *segment) {
 // misplaced reports whether a date in a group is the document's own all the same.
 // QUIRK: some send DTM+137 behind a reference or a party.
 func (m *invoic) misplaced(qualifier string) bool {
-	if m.line != nil || qualifier != "137" && qualifier != "3" {
-		return false
-	}
-	for _, have := range m.doc.Detail.Dates {
-		if have.Qualifier == qualifier {
-			return false
-		}
-	}
-	return true
+	return m.line == nil && (qualifier == "137" && !m.dated || qualifier == "3" && !m.invoiced)
 }
 
 func (m *invoic) rff(s *segment) {
@@ -271,21 +274,12 @@ func (m *invoic) cux(s *segment) {
 		switch {
 		case c.Usage == "6":
 			m.invoice.TaxCurrency = c.Code
-		case d.Currency == "", c.Function == "4", c.Usage == "2" && !m.invoicing():
+		case d.Currency == "", c.Function == "4", c.Usage == "2" && !m.invoicing:
 			d.Currency = c.Code
 		}
+		m.invoicing = m.invoicing || c.Function == "4"
 		*list = append(*list, c)
 	}
-}
-
-// invoicing reports whether a currency was named the invoicing one.
-func (m *invoic) invoicing() bool {
-	for _, c := range m.invoice.Currencies {
-		if c.Function == "4" {
-			return true
-		}
-	}
-	return false
 }
 
 func (m *invoic) openTerm(s *segment) {

@@ -18,6 +18,7 @@ type mapping struct {
 	ic      *edi.Interchange
 	doc     *Document
 	at      edi.Location // of the message: unh
+	release string       // of its directory or version; "" if it is not known
 	errs    []*edi.Error
 	refused int
 	lesser  int
@@ -37,7 +38,11 @@ func unh(ic *edi.Interchange, i int) edi.Location {
 
 // begin starts a document of message i.
 func begin(ic *edi.Interchange, i int, class string) mapping {
-	return mapping{ic: ic, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+	m := mapping{ic: ic, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+	if i >= 0 && i < len(ic.Messages) && ic.Messages[i].Type != nil {
+		m.release = ic.Messages[i].Type.Release
+	}
+	return m
 }
 
 // read visits the segments of the message. Text that is not valid refuses it.

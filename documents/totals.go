@@ -240,11 +240,20 @@ func (m *invoic) checkSign() {
 	if t.Amount.Amount.Sign() >= 0 {
 		return
 	}
-	if m.doc.TypeCode == "381" || m.doc.TypeCode == "396" {
+	if credits(m.doc.TypeCode) {
 		m.warn("negative-total", t.at, "a credit note with a negative total: whether it credits or debits is not clear")
 		return
 	}
 	m.note("negative-total", t.at, "the total is negative")
+}
+
+// credits reports whether a code of 1001 is a credit note (EN 16931, BR-CL-01).
+func credits(code string) bool {
+	switch code {
+	case "81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "532":
+		return true
+	}
+	return false
 }
 
 // sumLines adds the net amounts: of all lines, and of those that detail no other.

@@ -125,14 +125,7 @@ func (m *mapping) dateX12(s *segment, date, clock int) (value string, ok bool) {
 }
 
 // centuries reports whether dates have eight digits in the message's version.
-func (m *mapping) centuries() bool {
-	for i := range m.ic.Messages {
-		if m.ic.Messages[i].Offset == m.at.Offset && m.ic.Messages[i].Type != nil {
-			return m.ic.Messages[i].Type.Release >= "004010"
-		}
-	}
-	return false
-}
+func (m *mapping) centuries() bool { return m.release >= "004010" }
 
 // day is the part of a value that is a date.
 func day(value string) string { return value[:min(10, len(value))] }
@@ -189,6 +182,9 @@ func (m *mapping) functionX12(s *segment, e int) {
 	if m.doc.Revision() == RevisionPartial {
 		m.warn("partial-function", s.Location(e, 1), "purpose %s sends a part of a document; it is kept as a document of its own", s.get(e, 1))
 	}
+	if strings.HasPrefix(m.doc.Function, "x12:") {
+		m.warn("function-unknown", s.Location(e, 1), "purpose %s is none that we know; the document is guarded like an original", shorten(s.get(e, 1)))
+	}
 }
 
 // functionOf gives the code of 1225 for one of X12's 353; one that has none stays as
@@ -209,6 +205,8 @@ func functionOf(purpose string) string {
 		return "5"
 	case "07":
 		return "7"
+	case "17", "18": // cancelled until it comes again, and come again
+		return purpose
 	case "22":
 		return "31"
 	}
@@ -367,9 +365,9 @@ func dateRoleX12(qualifier string) string {
 		return "earliest_delivery"
 	case "094", "405":
 		return "production"
-	case "150", "186", "434":
+	case "150", "186":
 		return "period_start"
-	case "151", "187", "435":
+	case "151", "187":
 		return "period_end"
 	case "814":
 		return "due"

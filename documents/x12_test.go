@@ -82,6 +82,11 @@ func TestFindingsX12(t *testing.T) {
 		"and by a tax":                {invoice810(t, "TDS*10000~", "TDS*10100~TXI*ST*1.00~", "SE*8", "SE*9"), []string{}},
 		"CTT01":                       {invoice810(t, "CTT*1", "CTT*2"), []string{"warning line-count"}},
 		"an unknown type":             {invoice810(t, "PO-7734", "PO-7734***ZZ"), []string{"warning type-unknown"}},
+		"a request for credit":        {invoice810(t, "PO-7734", "PO-7734***RA"), []string{"warning type-unknown"}},
+		"and below zero":              {invoice810(t, "PO-7734", "PO-7734***RA", "TDS*10000", "TDS*-10000", "*10*EA", "*-10*EA"), []string{"warning type-unknown", "warning negative-total"}},
+		"an invoice below zero":       {invoice810(t, "TDS*10000", "TDS*-10000", "*10*EA", "*-10*EA"), []string{"note negative-total"}},
+		"a credit memo below zero":    {invoice810(t, "PO-7734", "PO-7734***CG", "TDS*10000", "TDS*-10000", "*10*EA", "*-10*EA"), []string{"warning negative-total"}},
+		"an unknown purpose":          {invoice810(t, "PO-7734", "PO-7734****38"), []string{"warning function-unknown"}},
 		"part of an invoice":          {invoice810(t, "PO-7734", "PO-7734****04"), []string{"warning partial-function"}},
 		"CTT01 counts items":          {notice856(t, "CTT*3", "CTT*1"), []string{}},
 		"CTT01 counts nothing":        {notice856(t, "CTT*3", "CTT*7"), []string{"warning line-count"}},
@@ -145,7 +150,7 @@ func TestGuardX12(t *testing.T) {
 			}
 		})
 	}
-	for purpose, want := range map[string]Revision{"": RevisionOriginal, "00": RevisionOriginal, "01": RevisionCancel, "05": RevisionReplace, "07": RevisionCopy, "04": RevisionPartial, "18": RevisionOriginal} {
+	for purpose, want := range map[string]Revision{"": RevisionOriginal, "00": RevisionOriginal, "01": RevisionCancel, "05": RevisionReplace, "07": RevisionCopy, "04": RevisionPartial, "17": RevisionCancel, "18": RevisionReplace, "20": RevisionOriginal} {
 		d, _ := single(t, invoice810(t, "PO-7734", "PO-7734****"+purpose))
 		if d.Revision() != want {
 			t.Errorf("purpose %q is %s, want %s", purpose, d.Revision(), want)

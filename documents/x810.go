@@ -149,27 +149,30 @@ func (m *x810) big(s *segment) {
 	raw := s.get(7, 1)
 	known := true
 	if d.TypeCode, known = invoiceType(raw); !known {
-		m.warn("type-unknown", s.Location(7, 1), "type %s (BIG07) is none that we know; it is kept as it is", shorten(raw))
+		m.warn("type-unknown", s.Location(7, 1), "type %s (BIG07) is none that is surely an invoice, a credit or a debit; it is kept as %s, and whoever books it decides", shorten(raw), shorten(d.TypeCode))
 	}
 	m.invoice.RawType = raw
 	m.functionX12(s, 8)
 }
 
-// invoiceType gives the code of UNTDID 1001 for one of X12's 640.
+// invoiceType gives the code of UNTDID 1001 for one of X12's 640 where one surely says
+// the same; another stays as it is, behind "x12:", and is not known. What it stands for
+// may be no debt at all: RA asks for a credit, PP bills what was paid before, DU repeats
+// what was billed.
 func invoiceType(code string) (string, bool) {
 	switch code {
-	case "", "DI", "PR", "FB", "RA": // an invoice, in words
+	case "", "DI", "PR", "FB", "DO": // it bills: in words, by product, at the end, for goods that another ships
 		return "380", true
 	case "CR", "CN":
 		return "381", true
+	case "CC": // it credits a commission
+		return "381", true
+	case "CE", "CG": // several credits in one
+		return "262", true
 	case "DR":
 		return "383", true
-	case "CI":
+	case "CI", "CD": // several invoices in one
 		return "385", true
-	case "PP":
-		return "386", true
-	case "CC": // credit memo that corrects
-		return "381", true
 	}
 	return "x12:" + code, false
 }

@@ -1,5 +1,7 @@
 package documents
 
+import "strings"
+
 // openLine reads IT1: 01 number, 02 to 05 quantity, unit, price and its basis, from 06
 // on item numbers in pairs.
 func (m *x810) openLine(s *segment) {
@@ -13,9 +15,9 @@ func (m *x810) openLine(s *segment) {
 		m.warn("negative-price", s.Location(4, 1), "the price is negative")
 	}
 	switch basis := s.get(5, 1); basis { // 639
-	case "HP", "PH":
+	case "HP", "QH", "TC": // per hundred: the price, one quoted, one agreed
 		l.PriceBasis = Number{small: 100, valid: true}
-	case "TP", "PM":
+	case "TP", "QS", "TM": // per thousand
 		l.PriceBasis = Number{small: 1000, valid: true}
 	case "", "PE", "PU", "UM", "NT":
 	default:
@@ -94,13 +96,11 @@ func chargeCode(code string) string {
 	case "D500":
 		return "HD" // handling
 	case "G760":
-		return "SH" // shipping and handling
+		return "SU" // set-up
+	case "G830":
+		return "SAA" // shipping and handling
 	case "C310":
 		return "95" // discount
-	case "G821":
-		return "SH"
-	case "B840":
-		return "AAT" // customs
 	}
 	return code
 }
@@ -194,9 +194,12 @@ func (m *x810) amt(s *segment) {
 func (m *x810) checkTotal() {
 	said := m.doc.Totals.Payable
 	if said.Sign() < 0 {
-		if m.doc.TypeCode == "381" {
+		switch {
+		case credits(m.doc.TypeCode):
 			m.warn("negative-total", m.total.at, "a credit memo with a negative total: whether it credits or debits is not clear")
-		} else {
+		case strings.HasPrefix(m.doc.TypeCode, "x12:"):
+			m.warn("negative-total", m.total.at, "a negative total in a document of type %s: whether it credits or debits is not clear", shorten(m.doc.TypeCode))
+		default:
 			m.note("negative-total", m.total.at, "the total is negative")
 		}
 	}

@@ -14,7 +14,12 @@ type level struct {
 	own    bool   // pack is its own
 	line   int    // the line that it is, or stands beneath, from 1; 0 for none
 	order  string // PRF01 of it, or of what it stands in
+
+	nearest [len(levelKinds) + 1]int // the nearest level of each kind among it and those it stands beneath, from 1, of others last; 0 for none
 }
+
+// levelKinds are the kinds that stand in structures.
+const levelKinds = "SOTPI"
 
 // Structures of BSN05: the order in which levels stand beneath each other.
 var structures = map[string]string{
@@ -62,8 +67,9 @@ func (m *x856) openLevel(s *segment) {
 	}
 	if l.parent > 0 {
 		p := &m.levels[l.parent-1]
-		l.pack, l.line, l.order = p.pack, p.line, p.order
+		l.pack, l.line, l.order, l.nearest = p.pack, p.line, p.order, p.nearest
 	}
+	l.nearest[kindAt(l.kind)] = len(m.levels) + 1
 	m.line = nil
 	m.levels = append(m.levels, l)
 	m.at = len(m.levels)
@@ -86,14 +92,30 @@ func (m *x856) openLevel(s *segment) {
 }
 
 // above finds the level under which one of a kind belongs where HL02 does not say so:
-// the last one, or the nearest above it, that ranks before the kind.
+// the last one, or the nearest above it, that ranks before the kind. A level knows the
+// nearest of each kind, so no chain of parents is climbed, which may be as long as the
+// notice.
 func (m *x856) above(kind string) int {
-	rank := m.rankOf(kind)
-	at := len(m.levels)
-	for at > 0 && rank > 0 && m.rankOf(m.levels[at-1].kind) >= rank {
-		at = m.levels[at-1].parent
+	rank, last := m.rankOf(kind), len(m.levels)
+	if rank == 0 || last == 0 {
+		return last
+	}
+	nearest := &m.levels[last-1].nearest
+	at := nearest[len(levelKinds)] // without a rank
+	for i := range len(levelKinds) {
+		if m.rank[levelKinds[i]] < rank { // parents stand before their children
+			at = max(at, nearest[i])
+		}
 	}
 	return at
+}
+
+// kindAt is the place of a kind in levelKinds, behind its last for others.
+func kindAt(kind string) int {
+	if at := strings.Index(levelKinds, kind); at >= 0 && len(kind) == 1 {
+		return at
+	}
+	return len(levelKinds)
 }
 
 // pack is the package of the level that is read, nil where it is none itself.
