@@ -23,8 +23,9 @@ const maxAnswers = 1000
 // level errors with a code of X12 are told; warnings are, of ISA and IEA, by
 // TA104 = E. ActionReceived, which judges no content, is a TA1 alone.
 //
-// An acknowledgement is never answered: groups FA are passed over, and so is a TA1.
-// The answer is nil where nothing is left to say.
+// An acknowledgement is never answered: 997 and 999 are passed over, in whatever group
+// they stand, and so is a TA1. What stands beside them is answered. The answer is nil
+// where nothing is left to say.
 func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, answer []byte, err error) {
 	if !edi.Digits(a.Reference) {
 		return "", nil, errNoReference
@@ -63,15 +64,26 @@ func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, answe
 	return kind, w.Close(), nil
 }
 
-// toAnswer gives the groups that are no acknowledgements.
+// toAnswer gives the groups that hold more than acknowledgements. GS01 decides where no
+// set tells: an empty group FA would have held some.
 func toAnswer(ic *edi.Interchange) (groups []int) {
+	business := make([]bool, len(ic.Groups))
+	for i := range ic.Messages {
+		if m := &ic.Messages[i]; m.Group >= 0 && !acknowledges(m) {
+			business[m.Group] = true
+		}
+	}
 	for g := range ic.Groups {
-		if ic.Groups[g].FunctionalID != "FA" {
+		if business[g] || ic.Groups[g].Messages == 0 && ic.Groups[g].FunctionalID != functionalIDs["997"] {
 			groups = append(groups, g)
 		}
 	}
 	return groups
 }
+
+// acknowledges reports whether m is an acknowledgement, which X12 has nobody acknowledge.
+// QUIRK: some send them in a group of what they answer, or something else in a group FA.
+func acknowledges(m *edi.Message) bool { return m.Type.Type == "997" || m.Type.Type == "999" }
 
 // carriesTA1 reports whether a TA1 stands in the interchange.
 func carriesTA1(ic *edi.Interchange) bool {
@@ -244,7 +256,7 @@ func (w *Writer) functional(ic *edi.Interchange, a edi.Acknowledgement, b batch,
 		if !refused {
 			accepted++
 		}
-		if refused || group.Messages <= maxAnswers {
+		if !acknowledges(&ic.Messages[i]) && (refused || group.Messages <= maxAnswers) {
 			w.answer(ic, b, i, m, refused)
 		}
 	}

@@ -95,8 +95,8 @@ func TestAcknowledge(t *testing.T) {
 		"a segment outside groups":  {[]string{"IEA*", "REF*A~IEA*"}, "TA1", []string{ta1R + "022"}},
 		"a set outside groups":      {[]string{"IEA*", invoice("0009") + "IEA*"}, "TA1", []string{ta1R + "022"}},
 		"a group FA beside another": {[]string{"GS*IN*TALQUIST*NORDHAFEN*20261129*1015*2", "GS*FA*TALQUIST*NORDHAFEN*20261129*1015*2", "ST*810*0003", "ST*997*0003"}, "997", []string{ok1}},
-		"nothing but a 997":         {[]string{"GS*IN", "GS*FA", "GS*IN", "GS*FA", "*0*P*", "*1*P*"}, "", nil},
-		"nothing but a broken 997":  {[]string{"GS*IN", "GS*FA", "GS*IN", "GS*FA", "IEA*2", "IEA*3"}, "", nil},
+		"nothing but a 997":         {[]string{"GS*IN", "GS*FA", "GS*IN", "GS*FA", "ST*810", "ST*997", "ST*810", "ST*997", "ST*810", "ST*997", "*0*P*", "*1*P*"}, "", nil},
+		"nothing but a broken 997":  {[]string{"GS*IN", "GS*FA", "GS*IN", "GS*FA", "ST*810", "ST*997", "ST*810", "ST*997", "ST*810", "ST*997", "IEA*2", "IEA*3"}, "", nil},
 		"two versions":              {[]string{"1015*2*X*004010", "1015*2*X*003060"}, "997", []string{ok1, "GS*FA*NORDHAFEN*TALQUIST*261130*0905*100000077*X*003060", ok2}},
 	} {
 		t.Run(name, func(t *testing.T) {

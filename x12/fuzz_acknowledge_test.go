@@ -44,9 +44,9 @@ func FuzzAcknowledge(f *testing.F) {
 			}
 		}
 		sets := 0
-		for i := range ic.Groups {
-			if ic.Groups[i].FunctionalID != "FA" {
-				sets += ic.Groups[i].Messages
+		for i := range ic.Messages {
+			if t := ic.Messages[i].Type.Type; t != "997" && t != "999" {
+				sets++
 			}
 		}
 		d := string(rune(ic.Delimiters.Element))

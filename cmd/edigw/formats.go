@@ -51,7 +51,7 @@ func formats(tables *structure.Tables) []gateway.Format {
 			Answers: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(edi.Answer) error) error {
 				return x12Reader(o).Answers(p, ic, visit)
 			},
-			Acknowledge: x12.Acknowledge,
+			Acknowledge: x12.Acknowledge, // it passes over 997 and 999 itself, and answers what stands beside them
 		},
 	}
 }
