@@ -22,6 +22,7 @@ type desadv struct {
 	children map[int]int    // packages made for further SSCCs, by the package they were split from
 	byID     map[string]int // packages by 7164
 	seen     map[string]edi.Location
+	marks    map[int][]string // of packages, by their position
 
 	line        *Line
 	quantity    int
@@ -401,6 +402,7 @@ func (m *desadv) finish() {
 	if d.IssueDate == "" {
 		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
+	m.setMarks()
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
 	parties := d.Detail.Parties
 	d.Issuer = issuer(m.ic, parties, "SU", "SE", "SF", "CZ")

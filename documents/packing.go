@@ -99,12 +99,19 @@ func (m *desadv) pci(s *segment) {
 	if len(marks) == 0 {
 		return
 	}
-	text := strings.Join(marks, " ")
-	if p.Marks != "" {
-		text = p.Marks + " " + text
+	if m.marks == nil {
+		m.marks = map[int][]string{}
 	}
-	p.Marks = text
+	m.marks[m.current] = append(m.marks[m.current], marks...)
 	m.markedSSCC(p, s, 2, 1)
+}
+
+// setMarks gives packages the marks of all their PCI, put together once: there may be
+// as many PCI as the message has room for.
+func (m *desadv) setMarks() {
+	for at, marks := range m.marks {
+		m.doc.Packages[at-1].Marks = strings.Join(marks, " ")
+	}
 }
 
 // markedSSCC takes an SSCC that is written where marks or types are.

@@ -1,9 +1,12 @@
 package documents
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -75,4 +78,53 @@ func TestAboveIsWhatClimbingFinds(t *testing.T) {
 			m.levels = append(m.levels, l)
 		}
 	}
+}
+
+func TestMarksArePutTogetherOnce(t *testing.T) {
+	m := desadv{mapping: begin(&edi.Interchange{}, 0, ClassDespatch), marks: map[int][]string{2: {"A 1", "B 2", "C 3"}}}
+	m.doc.Packages = make([]Package, 2)
+	m.setMarks()
+	if got := m.doc.Packages[1].Marks; got != "A 1 B 2 C 3" || m.doc.Packages[0].Marks != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestItemNumbersX12(t *testing.T) {
+	// A value that holds a separator of our own sends its segment the long way round.
+	plain, _ := single(t, invoice810(t, "VN*TQ-100", "VN*TQ-100*UP*095200010007**B-77*SN*4711*IN*K-9"))
+	escaped, _ := single(t, invoice810(t, "VN*TQ-100", "VN*TQ-100*UP*095200010007**B-77*SN*4711*IN*K-9*ZZ*\x1c"))
+	escaped.Lines[0].Detail.Items = escaped.Lines[0].Detail.Items[:1]
+	if d := cmp.Diff(asJSON(t, &Document{Lines: plain.Lines}), asJSON(t, &Document{Lines: escaped.Lines})); d != "" {
+		t.Errorf("(-plain +escaped):\n%s", d)
+	}
+}
+
+func TestCurrenciesAndDatesOfAnInvoice(t *testing.T) {
+	edifact := func(old, new string) *Document {
+		counted := fmt.Sprintf("UNT+%d+", 17+strings.Count(new, "'")-strings.Count(old, "'"))
+		d, _ := single(t, []byte(strings.NewReplacer(old, new, "UNT+17+", counted).Replace(string(invoicText()))))
+		return d
+	}
+	t.Run("the currency named for invoicing stays, whatever follows it", func(t *testing.T) {
+		if d := edifact("CUX+2:EUR:4", "CUX+2:USD:4'CUX+2:SEK:8'CUX+2:NOK:8"); d.Currency != "USD" {
+			t.Errorf("got %s", d.Currency)
+		}
+	})
+	t.Run("before one is named the last reference currency counts", func(t *testing.T) {
+		if d := edifact("CUX+2:EUR:4", "CUX+2:SEK:8'CUX+2:NOK:8"); d.Currency != "NOK" {
+			t.Errorf("got %s", d.Currency)
+		}
+	})
+	t.Run("of dates 137 behind a reference the first is the document's own, if it has none", func(t *testing.T) {
+		d := edifact("DTM+137:20261127:102'RFF+ON:BE-55012", "RFF+ON:BE-55012'DTM+137:20261125:102'DTM+137:20261126:102'DTM+3:20261124:102'DTM+3:20261123:102")
+		if len(d.Detail.Dates) != 2 || d.IssueDate != "2026-11-24" || len(d.Detail.References[0].Dates) != 2 {
+			t.Errorf("got %s of %+v, and %+v", d.IssueDate, d.Detail.Dates, d.Detail.References)
+		}
+	})
+	t.Run("if it has one they are the reference's", func(t *testing.T) {
+		d := edifact("RFF+ON:BE-55012", "RFF+ON:BE-55012'DTM+137:20261125:102")
+		if len(d.Detail.Dates) != 1 || d.IssueDate != "2026-11-27" || len(d.Detail.References[0].Dates) != 1 {
+			t.Errorf("got %s of %+v, and %+v", d.IssueDate, d.Detail.Dates, d.Detail.References)
+		}
+	})
 }

@@ -421,8 +421,23 @@ func unitX12(code string) string {
 
 // itemsX12 reads pairs of kind (235) and item number (234) from element e on.
 func itemsX12(l *Line, s *segment, e int) {
-	for ; e+1 <= s.elements(); e += 2 {
-		itemX12(l, s.get(e+1, 1), s.get(e, 1))
+	if s.odd&oddEscaped == 0 {
+		for n := s.elements(); e+1 <= n; e += 2 {
+			itemX12(l, s.get(e+1, 1), s.get(e, 1))
+		}
+		return
+	}
+	kind, of := "", 0 // all values in one pass: to ask for each goes through those before it
+	for v := range s.Values() {
+		switch {
+		case v.Element < e || v.Repetition > 1 || v.Component > 1:
+		case (v.Element-e)%2 == 0:
+			kind, of = v.Text, v.Element+1
+		case of == v.Element:
+			itemX12(l, v.Text, kind)
+		default:
+			itemX12(l, v.Text, "")
+		}
 	}
 }
 
