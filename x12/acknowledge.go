@@ -134,11 +134,16 @@ func delimiters(ic *edi.Interchange) edi.Delimiters {
 func lastDigits(s string, n int) string { return s[max(0, len(s)-n):] }
 
 // ta1 writes TA1: ISA13, ISA09 and ISA10 of the subject, what became of it (I17)
-// and why (I18).
+// and why (I18). TA102 is six digits and TA103 four (DT 6/6, TM 4/4): an ISA09 or ISA10
+// that has others cannot be repeated, and the moment of the answer stands there.
 func (w *Writer) ta1(ic *edi.Interchange, a edi.Acknowledgement) {
 	date, clock := a.Prepared.Format("060102"), a.Prepared.Format("1504")
 	if len(ic.Date) == 8 {
 		date = ic.Date[2:]
+	} else if i := slices.IndexFunc(ic.Errors, func(e *edi.Error) bool { return e.Code == codeDate }); i >= 0 {
+		if sent := ic.Errors[i].Value; len(sent) == 6 && edi.Digits(sent) {
+			date = sent
+		}
 	}
 	if len(ic.Time) >= 4 && edi.Digits(ic.Time[:4]) {
 		clock = ic.Time[:4]

@@ -42,8 +42,9 @@ var codeLists = map[string]map[int]map[string]string{
 	"TA1": {4: verdicts, 5: interchangeErrors},
 	"AK3": {4: segmentErrors}, "IK3": {4: segmentErrors},
 	"AK4": {3: elementErrors}, "IK4": {3: elementErrors},
-	"AK5": {1: verdicts, 2: setErrors, 3: setErrors}, "IK5": {1: verdicts, 2: setErrors, 3: setErrors},
-	"AK9": {1: verdicts, 5: groupErrors},
+	"AK5": {1: verdicts, 2: setErrors, 3: setErrors, 4: setErrors, 5: setErrors, 6: setErrors},
+	"IK5": {1: verdicts, 2: setErrors, 3: setErrors, 4: setErrors, 5: setErrors, 6: setErrors},
+	"AK9": {1: verdicts, 5: groupErrors, 6: groupErrors, 7: groupErrors, 8: groupErrors, 9: groupErrors},
 	"BIG": {7: invoiceKinds, 8: purposes},
 	"BSN": {1: purposes, 5: {"0001": "shipment, order, packaging, item", "0002": "shipment, order, item, packaging", "0003": "shipment, packaging, order, item", "0004": "shipment, order, item"}},
 	"BEG": {1: purposes},
@@ -84,6 +85,8 @@ var interchangeErrors = map[string]string{ // I18
 	"009": "unknown recipient", "010": "kind of authorisation invalid", "011": "authorisation invalid", "012": "kind of security invalid", "013": "security invalid", "014": "date invalid", "015": "time invalid", "016": "standard invalid", "017": "version invalid",
 	"018": "control number invalid", "019": "acknowledgement request invalid", "020": "test indicator invalid", "021": "count of groups invalid",
 	"022": "control structure invalid", "023": "ends too early", "024": "content invalid", "025": "duplicate", "026": "element separator invalid", "027": "component separator invalid",
+	"028": "date of a delivery to be deferred invalid", "029": "time of a delivery to be deferred invalid", "030": "kind of time of a delivery to be deferred invalid",
+	"031": "grade of service invalid",
 }
 
 var segmentErrors = map[string]string{ // 720
@@ -95,6 +98,7 @@ var segmentErrors = map[string]string{ // 720
 var elementErrors = map[string]string{ // 723
 	"1": "mandatory one missing", "2": "another element requires it", "3": "too many elements", "4": "too short", "5": "too long", "6": "invalid character",
 	"7": "invalid code", "8": "invalid date", "9": "invalid time", "10": "excluded by another element", "12": "too many repetitions", "13": "too many components",
+	"16": "separators at the end of a composite",
 	"I6": "code not used by the guide", "I9": "missing, though the guide requires it here", "I10": "not used by the guide", "I11": "too few repetitions for the guide",
 	"I12": "not in the form the guide requires", "I13": "not used by the guide here",
 }
@@ -102,12 +106,25 @@ var elementErrors = map[string]string{ // 723
 var setErrors = map[string]string{ // 718
 	"1": "not supported", "2": "trailer missing", "3": "control numbers differ", "4": "count of segments differs", "5": "segments have errors",
 	"6": "identifier invalid or missing", "7": "control number invalid or missing", "23": "control number not unique in the group",
+	"8": "key of authentication unknown", "9": "key of encryption unknown", "10": "security service not available", "11": "recipient of the security unknown",
+	"12": "length of what was encrypted differs", "13": "authentication failed", "15": "originator of the security unknown", "16": "decrypted text cannot be read",
+	// 18 and 19 from 004050 on; up to 004010 19 is a missing end of a security S1S, as 20 to 22 are of S1E, S2S and S2E.
+	"17": "security not supported", "18": "not of this functional group", "19": "guide invalid",
+	"20": "start of a security S1E missing", "21": "end of a security S2S missing", "22": "start of a security S2E missing",
+	"24": "end of a security S3S missing", "25": "start of a security S3E missing", "26": "end of a security S4S missing", "27": "start of a security S4E missing",
 	"I5": "segments depart from the guide", "I6": "guide not supported",
 }
 
 var groupErrors = map[string]string{ // 716
 	"1": "not supported", "2": "version not supported", "3": "trailer missing", "4": "control numbers differ", "5": "count of sets differs", "6": "control number invalid",
-	"19": "control number not unique in the interchange", // from 004050 on
+	"7": "sender's application invalid", "8": "recipient's application invalid", "9": "agency invalid", // from 006050 on
+	"10": "key of authentication unknown", "11": "key of encryption unknown", "12": "security service not available", "13": "recipient of the security unknown",
+	"14": "originator of the security unknown", "15": "decrypted text cannot be read", "16": "security not supported", "17": "length of what was encrypted differs",
+	"18": "authentication failed",
+	// 19 from 004050 on; up to 004010 it is a missing end of a security S1S, as 20 to 22 are of S1E, S2S and S2E.
+	"19": "control number not unique in the interchange", "20": "start of a security S1E missing", "21": "end of a security S2S missing", "22": "start of a security S2E missing",
+	"23": "end of a security S3S missing", "24": "start of a security S3E missing", "25": "end of a security S4S missing", "26": "start of a security S4E missing",
+	"30": "date invalid", "31": "time invalid", "32": "headers or trailers of sets invalid",
 }
 
 var invoiceKinds = map[string]string{ // 640

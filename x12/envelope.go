@@ -1,6 +1,10 @@
 package x12
 
-import "github.com/edigw/edigw/edi"
+import (
+	"fmt"
+
+	"github.com/edigw/edigw/edi"
+)
 
 // service handles a segment of the interchange's or a group's envelope, and
 // reports whether it is one.
@@ -98,7 +102,8 @@ func (s *scan) isaValues(h *isa, at func(int) edi.Location) {
 		s.Report(-1, edi.SeverityWarning, "isa-control-number-short", "018", at(13), "control number %s (ISA13) has less than nine digits; it is read as %s", v, ic.ControlReference)
 	}
 	if ic.Date == "" {
-		s.Report(-1, edi.SeverityWarning, "isa-date-invalid", "014", at(9), "%q (ISA09) is no date YYMMDD", edi.Clip(h.element[9]))
+		s.Add(-1, &edi.Error{Code: codeDate, Standard: "014", Severity: edi.SeverityWarning, Location: at(9), Value: h.value(9), // for TA102
+			Text: fmt.Sprintf("%q (ISA09) is no date YYMMDD", edi.Clip(h.element[9]))})
 	}
 	if !clock(ic.Time) {
 		s.Report(-1, edi.SeverityWarning, "isa-time-invalid", "015", at(10), "%q (ISA10) is no time HHMM", edi.Clip(h.element[10]))
@@ -137,6 +142,9 @@ func clock(v string) bool {
 	}
 	return v[:2] < "24" && v[2:4] < "60" && (len(v) < 6 || v[4:6] < "61")
 }
+
+// codeDate is the warning that ISA09 is no date, with ISA09 as its value.
+const codeDate = "isa-date-invalid"
 
 // codeTA1 is the note that a TA1 stands in the interchange.
 const codeTA1 = "ta1-received"
