@@ -31,6 +31,7 @@ type Lexer struct {
 	Stray    int64     // offset of the first of them
 	Gaps     int       // between segments where more than one line end stands, or other blanks
 	Gap      int64     // offset behind the first of them
+	Indexed  int64     // bytes looked at; those that were forgotten and read anew count again
 
 	class    [256]uint8
 	blank    [256]bool // between segments, unless it is a delimiter
@@ -38,6 +39,7 @@ type Lexer struct {
 	text     *text
 	stops    []uint32
 	done     int    // bytes of the window whose marks were written
+	step     int    // what Lex reads at most, 0 all: little after data was passed over
 	scanned  int    // marks already looked at
 	from     uint32 // start of the segment being read
 	first    uint32 // and its first mark
@@ -143,8 +145,13 @@ func (l *Lexer) Start(n int) (from, first int) {
 }
 
 // Lex reads up to n further bytes, in blocks, and appends the segments that
-// ended in them. It reports whether bytes are left in the window.
+// ended in them. It reports whether bytes are left in the window: fewer than n are
+// read where Opaque or Skip came before, since they may be about to come again.
 func (l *Lexer) Lex(n int) bool {
+	if l.step > 0 {
+		n = min(n, l.step)
+		l.step = min(2*l.step, blockSize)
+	}
 	for n > 0 && l.done < len(l.text.raw) {
 		size := min(n, blockSize, len(l.text.raw)-l.done)
 		l.index(l.text.raw[l.done : l.done+size])
@@ -208,6 +215,7 @@ func (l *Lexer) index(block []byte) {
 	l.Seen |= Class(seen & classFlags)
 	t.marks = marks[:n]
 	l.done += len(block)
+	l.Indexed += int64(len(block))
 }
 
 // cut goes through the new marks and ends segments. Only terminators and

@@ -15,8 +15,13 @@ func (l *Lexer) Opaque(n int, from, to int64) {
 	t.marks, l.Segments = t.marks[:marks], l.Segments[:n]
 	l.from, l.first = uint32(start), uint32(first)
 	l.done, l.scanned = int(to-t.base), marks
-	l.released, l.escaped, l.gap = false, 0, gapNone
+	l.released, l.escaped, l.gap, l.step = false, 0, gapNone, firstStep
 }
+
+// firstStep is how many bytes are read behind data that was passed over, twice as
+// many each time from there on: a text of nothing but such segments is not read a
+// block ahead, to be forgotten, for every one of them.
+const firstStep = 64
 
 // uncount takes back what was counted between the segments behind segment n, whose
 // text was read from mark marks on.

@@ -12,7 +12,7 @@ func (l *Lexer) Skip(n int, to int64) {
 	at := int(to - t.base)
 	l.from, l.done = uint32(at), at
 	l.first, l.scanned = uint32(first), first
-	l.released, l.escaped, l.gap = false, 0, gapNone
+	l.released, l.escaped, l.gap, l.step = false, 0, gapNone, firstStep
 }
 
 // Bytes are those of the window from payload offset from up to to: a view.

@@ -17,15 +17,21 @@ import "github.com/edigw/edigw/edi"
 // refused and not read further; its ContentSHA256 is then made of PayloadSHA256
 // and equals that of no other text.
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
-	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
-	s.charset, _ = r.charset(ic.SyntaxID, ic.Encoding) // what is unknown is reported with UNB
-	s.Begin(ic, dialect, s.charset.Decode, s.charset.digested())
+	s := r.pass(p, ic, visit)
 	defer s.End()
 	from, err := behindUNA(p, ic)
 	if err != nil {
 		return err
 	}
 	return s.Read(from, s.segments, s.finish)
+}
+
+// pass makes ready to read ic.
+func (r Reader) pass(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) *scan {
+	s := &scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
+	s.charset, _ = r.charset(ic.SyntaxID, ic.Encoding) // what is unknown is reported with UNB
+	s.Begin(ic, dialect, s.charset.Decode, s.charset.digested())
+	return s
 }
 
 // dialect is how ISO 9735 and CONTRL name and code what may be wrong with any text.

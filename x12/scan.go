@@ -18,11 +18,17 @@ import "github.com/edigw/edigw/edi"
 // refused and not read further; its ContentSHA256 is then made of PayloadSHA256
 // and equals that of no other text.
 func (r Reader) Scan(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) error {
-	s := scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
-	s.charset, s.assumed = r.charset()
-	s.Begin(ic, dialect, s.charset.Decode, digested(s.charset))
+	s := r.pass(p, ic, visit)
 	defer s.End()
 	return s.Read(ic.Offset, s.segments, s.finish)
+}
+
+// pass makes ready to read ic.
+func (r Reader) pass(p *edi.Payload, ic *edi.Interchange, visit func(i int, b *edi.Body) error) *scan {
+	s := &scan{reader: r, Pass: edi.Pass{Payload: p, Tolerance: r.Tolerance, Limit: r.messageLimit(), Chunk: r.chunk, Undigested: r.Undigested, Check: r.Check, Visit: visit}}
+	s.charset, s.assumed = r.charset()
+	s.Begin(ic, dialect, s.charset.Decode, digested(s.charset))
+	return s
 }
 
 // dialect is how X12.5 and TA1 name and code what may be wrong with any text.
