@@ -1,6 +1,9 @@
 package edi
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // How many findings are kept. What is dropped is counted; an interchange with more
 // refused messages than MaxRefused is refused as a whole, so that none of them can
@@ -37,7 +40,7 @@ func (f *Findings) Report(i int, severity Severity, code, standard string, at Lo
 // Add keeps a finding, as Report does. One on a group of severity error refuses
 // every message in it, and no other.
 func (f *Findings) Add(i int, e *Error) {
-	var dropped bool
+	var dropped *Error
 	switch ic := f.IC; {
 	case i < -1:
 		g := &ic.Groups[OfGroup(i)]
@@ -45,7 +48,7 @@ func (f *Findings) Add(i int, e *Error) {
 	case i < 0:
 		ic.Errors, dropped = keep(ic.Errors, e, maxInterchangeErrors)
 	case len(ic.MessageErrors[i]) == 0 && len(ic.MessageErrors) >= MaxRefused:
-		dropped = true
+		dropped = e
 		if e.Severity == SeverityError {
 			f.Stop("too-many-errors", f.Dialect.TooLarge, e.Location, "more than %d %ss have findings; the interchange is not read further", MaxRefused, f.Dialect.Message)
 		}
@@ -55,21 +58,33 @@ func (f *Findings) Add(i int, e *Error) {
 		}
 		ic.MessageErrors[i], dropped = keep(ic.MessageErrors[i], e, maxMessageErrors)
 	}
-	if dropped {
+	if dropped != nil {
 		f.IC.DroppedErrors++
+		if dropped.Severity == SeverityError {
+			f.IC.DroppedRefusals++
+		}
 	}
 }
 
-// keep appends e to list up to limit. A first error takes the place of a lesser
-// finding: what refuses is never dropped.
-func keep(list []*Error, e *Error, limit int) (_ []*Error, dropped bool) {
+func keep(list []*Error, e *Error, limit int) (_ []*Error, dropped *Error) {
+	return Keep(list, e, limit, func(e *Error) bool { return e.Severity == SeverityError })
+}
+
+// Keep appends v to list up to limit, and gives what is dropped, if anything: v, or
+// the last finding that refuses nothing, whose place an error takes. So no error is
+// dropped for lesser ones, and a list that lacks one is full of errors.
+func Keep[T any](list []T, v T, limit int, isError func(T) bool) (_ []T, dropped T) {
 	if len(list) < limit {
-		return append(list, e), false
+		return append(list, v), dropped
 	}
-	if e.Severity == SeverityError && Worst(list) < SeverityError {
-		list[limit-1] = e
+	if isError(v) {
+		for i := len(list) - 1; i >= 0; i-- {
+			if dropped = list[i]; !isError(dropped) {
+				return append(slices.Delete(list, i, i+1), v), dropped
+			}
+		}
 	}
-	return list, true
+	return list, v
 }
 
 // Stop ends the reading with an error that refuses the interchange.

@@ -36,8 +36,10 @@ type Interchange struct {
 	Errors        []*Error // of the interchange itself; one of severity Error refuses all of it
 	MessageErrors map[int][]*Error
 	DroppedErrors int // counted, not kept: a hostile file may hold a million
-	Segments      int
-	Complete      bool // the trailer was found
+
+	DroppedRefusals int // how many of them are of severity Error
+	Segments        int
+	Complete        bool // the trailer was found
 }
 
 // ContentVersion names the rules that made ContentSHA256. Digests of different

@@ -44,7 +44,7 @@ const (
 // values, digested that of the content digest; nil means UTF-8.
 func (p *Pass) Begin(ic *Interchange, d *Dialect, decode, digested func([]byte) string) {
 	ic.Groups, ic.Messages, ic.Errors, ic.MessageErrors = nil, nil, nil, nil
-	ic.DroppedErrors, ic.Segments, ic.Complete = 0, 0, false
+	ic.DroppedErrors, ic.DroppedRefusals, ic.Segments, ic.Complete = 0, 0, 0, false
 	p.IC, p.Dialect, p.Open, p.Group = ic, d, -1, -1
 	p.buffers = takeBuffers()
 	p.Lex, p.Content = &p.buffers.lex, p.buffers.content

@@ -140,6 +140,9 @@ func FindingOf(e *edi.Error) Finding {
 	return f
 }
 
+// Refuses reports whether what the finding stands in is refused for it.
+func (f Finding) Refuses() bool { return f.Severity == edi.SeverityError.String() }
+
 // Rejection says that the sender has to change something. Anything else that
 // goes wrong is a failure, and ours.
 type Rejection struct {

@@ -207,14 +207,15 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 	add := func(message int, errs ...*edi.Error) {
 		for _, e := range errs {
 			if len(out.Findings) == most {
-				out.FindingsOmitted++
-				continue
+				if out.FindingsOmitted++; e.Severity < edi.SeverityError {
+					continue
+				}
 			}
 			f := FindingOf(e)
 			if message != envelope {
 				f.MessageIndex, f.MessageReference = message+1, p.ic.MessageReference(message)
 			}
-			out.Findings = append(out.Findings, f)
+			out.Findings, _ = edi.Keep(out.Findings, f, most, Finding.Refuses) // what is dropped was counted
 		}
 	}
 	if p.fault != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/edigw/edigw/structure"
 )
 
-// maxFindings bounds the findings that are listed; the others are counted.
+// maxFindings bounds the findings that are listed, errors first; the others are counted.
 const maxFindings = 1000
 
 type inspectCommand struct {
 	File     string `arg:"" help:"File to read, or - for standard input."`
 	Segments bool   `xor:"detail" help:"List every segment of every message."`
 	Tree     bool   `xor:"detail" help:"Show every segment below the one that opens its group, with every value and what it is."`
+	Guide    string `help:"Place and judge segments by this guide's tables, in place of the association code that messages name."`
 	Output   string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
 
@@ -69,7 +70,7 @@ func (c *inspectCommand) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	in := newInspector(p, gateway.Reading{}, to)
+	in := newInspector(p, gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}}, to)
 	in.excerpts, in.answers = true, true
 	if c.Segments || c.Tree {
 		in.detail, in.tree = tables, c.Tree
@@ -99,6 +100,7 @@ type inspector struct {
 	tree     bool              // and as a tree
 	answers  bool              // tell what it says of what was sent
 	errors   int
+	listed   int // errors among those found
 	omitted  int
 	told     int // messages of the interchange at hand that were told
 }
@@ -122,16 +124,21 @@ func (in *inspector) read(formats []gateway.Format) error {
 	return nil
 }
 
-// find keeps findings. ic tells how the text they are about is written; nil shows
-// none of it.
+// find keeps findings, errors before others. ic tells how the text they are about is
+// written; nil shows none of it.
 func (in *inspector) find(ic *edi.Interchange, list ...*edi.Error) error {
 	for _, e := range list {
-		if e.Severity >= edi.SeverityError {
+		isError := e.Severity >= edi.SeverityError
+		if isError {
 			in.errors++
 		}
 		if len(in.found) == maxFindings {
-			in.omitted++
-			continue
+			if in.omitted++; !isError || in.listed == maxFindings {
+				continue
+			}
+		}
+		if isError {
+			in.listed++
 		}
 		f := finding{Finding: gateway.FindingOf(e)}
 		if ic != nil && in.excerpts && f.Location != nil && ic.Delimiters.Terminator != 0 {
@@ -140,7 +147,7 @@ func (in *inspector) find(ic *edi.Interchange, list ...*edi.Error) error {
 				return err
 			}
 		}
-		in.found = append(in.found, f)
+		in.found, _ = edi.Keep(in.found, f, maxFindings, finding.Refuses) // what is dropped was counted
 	}
 	return nil
 }
@@ -171,9 +178,7 @@ func (in *inspector) interchange(f *gateway.Format, ic *edi.Interchange, fault *
 			return err
 		}
 	}
-	if ic.DroppedErrors > 0 {
-		in.omitted += ic.DroppedErrors
-	}
+	in.omitted, in.errors = in.omitted+ic.DroppedErrors, in.errors+ic.DroppedRefusals
 	if in.answers {
 		if err := f.Answers(in.p, ic, in.reading, func(a edi.Answer) error { return in.answer(ic, a) }); err != nil {
 			return err
@@ -224,7 +229,7 @@ func (in *inspector) tell(ic *edi.Interchange, i int, b *edi.Body) error {
 	if b != nil {
 		told.DocumentNumber, told.Segments = documentNumber(b), b.Len()
 		if in.detail != nil {
-			told.Content = segmentsOf(ic.Syntax, b, in.detail.Outline(ic, i, b, ""))
+			told.Content = segmentsOf(ic.Syntax, b, in.detail.Outline(ic, i, b, in.reading.Guide))
 		}
 		if in.tree {
 			told.Content = treeOf(told.Content)

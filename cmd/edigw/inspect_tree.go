@@ -79,17 +79,19 @@ func segmentsOf(syntax string, b *edi.Body, places []structure.Place) []*inspect
 // HL02) below the level that they name.
 func treeOf(list []*inspectedSegment) []*inspectedSegment {
 	root := &inspectedSegment{}
-	open := []*inspectedSegment{root} // open[k] holds what stands at depth k of groups
+	opened := map[string]*inspectedSegment{} // for each group, with those around it, the segment that opened it last
 	levels := map[string]*inspectedSegment{}
 	for _, s := range list {
-		depth := len(s.places)
+		around := len(s.places)
 		if s.opens {
-			depth--
+			around--
 		}
-		if depth < len(open)-1 {
-			open = open[:depth+1]
+		parent := root
+		for ; around > 0 && parent == root; around-- { // a group may lack the segment that opens it
+			if above := opened[strings.Join(s.places[:around], "/")]; above != nil {
+				parent = above
+			}
 		}
-		parent := open[len(open)-1]
 		if s.opens && (s.Tag == "CPS" || s.Tag == "HL") {
 			if above := levels[s.value(2)]; above != nil && s.value(2) != "" && above.level < maxLevels {
 				parent, s.level = above, above.level+1
@@ -98,7 +100,12 @@ func treeOf(list []*inspectedSegment) []*inspectedSegment {
 		}
 		parent.Children = append(parent.Children, s)
 		if s.opens {
-			open = append(open, s)
+			for group := range opened { // those in the one before
+				if strings.HasPrefix(group, s.Group+"/") {
+					delete(opened, group)
+				}
+			}
+			opened[s.Group] = s
 		}
 	}
 	return root.Children

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestAPartnersSettingsDecideWhatBecomesOfStructure sends the same departures as a
@@ -60,4 +62,59 @@ func TestAPartnersSettingsDecideWhatBecomesOfStructure(t *testing.T) {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
 	})
+}
+
+// TestWhatALateGroupInterruptsGoesOn draws a reference that stands behind the package
+// it should stand before.
+func TestWhatALateGroupInterruptsGoesOn(t *testing.T) {
+	text := strings.Replace(despatchNote, "CPS+1'", "CPS+1'RFF+ON:1'RFF+ON:2'", 1)
+	got := edigw(t, text, nil, "inspect", "-", "--tree")
+	var drawn []string
+	for _, line := range strings.Split(got.out, "\n") {
+		line, opens := strings.CutSuffix(line, "]")
+		words := strings.Fields(line)
+		if len(words) < 2 || len(words[1]) != 3 || words[0] < "4" || words[0] > "8" {
+			continue
+		}
+		row := line[:len(line)-len(strings.TrimLeft(line, " "))] + words[0] + " " + words[1]
+		if opens {
+			row += " " + words[len(words)-1] + "]"
+		}
+		drawn = append(drawn, row)
+	}
+	want := []string{"    4 CPS [10]", "      7 LIN [10/15]", "        8 QTY", "    5 RFF [1]", "    6 RFF [1]"}
+	if diff := cmp.Diff(want, drawn); diff != "" {
+		t.Errorf("%s\n%s", diff, got.out)
+	}
+}
+
+// TestInspectFollowsAGuide reads a message by the groups of a guide that it does not
+// name.
+func TestInspectFollowsAGuide(t *testing.T) {
+	guide := filepath.Join(t.TempDir(), "guide.txt")
+	const tables = "syntax edifact\ndirectory D 96A ACME\nmessage DESADV\n  BGM M 1\n  group head M 1\n    DTM M 1\n    CPS M 1\n    group line M 9\n" +
+		"      LIN M 1\n      QTY M 1\n      PCI M 1\n    end\n  end\nend\n"
+	if err := os.WriteFile(guide, []byte(tables), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		args  []string
+		wants []string
+	}{
+		{"by the directory", nil, []string{"[10/15] ", "0 findings"}},
+		{"by the guide", []string{"--guide", "ACME"}, []string{"[head/line] ", "PCI is missing behind QTY", "1 finding (0 errors)"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := edigw(t, despatchNote, nil, append([]string{"inspect", "-", "--segments", "--tables", guide}, c.args...)...)
+			if got.code != 0 {
+				t.Errorf("exit %d: %s", got.code, got.stderr)
+			}
+			for _, want := range c.wants {
+				if !strings.Contains(got.out, want) {
+					t.Errorf("%q does not stand in\n%s", want, got.out)
+				}
+			}
+		})
+	}
 }

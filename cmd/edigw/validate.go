@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
@@ -96,13 +97,8 @@ func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o 
 }
 
 func (f *validatedFile) onlyErrors() {
-	kept := f.Findings[:0]
-	for _, e := range f.Findings {
-		if e.Severity == edi.SeverityError.String() {
-			kept = append(kept, e)
-		}
-	}
-	f.Findings = kept
+	f.Findings = slices.DeleteFunc(f.Findings, func(e finding) bool { return !e.Refuses() })
+	f.Omitted = f.Errors - len(f.Findings)
 }
 
 func (c *validateCommand) table(w io.Writer, f *validatedFile) error {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,4 +81,53 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v", said)
 		}
 	})
+}
+
+// TestWarningsHideNoError has one error behind more warnings than are listed: of one
+// message, and of all.
+func TestWarningsHideNoError(t *testing.T) {
+	const warned = "UNH+N+DESADV:D:96A:UN'BGM+351+LS-1+9'DTM+137:20261128:102'CPS+1'LIN+1++4000000000013:EN'QTY+12:1:PCE'LATEUNT+C+N'"
+	text := func(messages, late int, last string) string {
+		var b strings.Builder
+		b.WriteString("UNB+UNOC:3+A+B+261128:0914+1'")
+		for i := range messages {
+			count := 7 + late
+			if i == messages-1 {
+				count += 5
+			}
+			b.WriteString(strings.NewReplacer("+N+", fmt.Sprintf("+%d+", i+1), "+C+N'", fmt.Sprintf("+%d+%d'", count, i+1),
+				"LATE", strings.Repeat("TOD+3'", late)).Replace(warned))
+		}
+		return b.String() + last
+	}
+	for _, c := range []struct {
+		name, text string
+	}{
+		{"in one message", text(1, 60, "UNZ+1+1'")},
+		{"in all of them", text(1100, 1, "UNZ+1100+1'")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, quiet := range []bool{false, true} {
+				args := []string{"validate", "--structure", "note", "-o", "json", "-"}
+				if quiet {
+					args = append(args, "-q")
+				}
+				got := edigw(t, c.text, nil, args...)
+				var said struct {
+					Files []validatedFile `json:"files"`
+				}
+				if err := json.Unmarshal([]byte(got.out), &said); err != nil || got.code != 3 {
+					t.Fatalf("exit %d, %v", got.code, err)
+				}
+				f := said.Files[0]
+				shown := slices.IndexFunc(f.Findings, func(e finding) bool { return e.Refuses() && e.Code == "unt-count-mismatch" })
+				if shown < 0 || !f.Refused || f.Errors != 1 {
+					t.Errorf("refused %v, %d errors, %d findings", f.Refused, f.Errors, len(f.Findings))
+				}
+				if quiet && (len(f.Findings) != 1 || f.Omitted != 0) || !quiet && f.Omitted == 0 {
+					t.Errorf("quiet %v: %d findings, %d omitted", quiet, len(f.Findings), f.Omitted)
+				}
+			}
+		})
+	}
 }
