@@ -32,12 +32,11 @@ func (x *deciding) decideHeld() error {
 		return err
 	}
 	var why []string
+	posted := x.posted()
 	for i := range v.Messages {
-		if !slices.Contains(held, i) {
-			for _, d := range x.brought {
-				if d.MessageSHA256 == v.Messages[i].SHA256 {
-					r.link(i, d.ID)
-				}
+		if _, is := slices.BinarySearch(held, i); !is { // held is in order
+			if d, ok := posted[v.Messages[i].SHA256]; ok {
+				r.link(i, d)
 			}
 			continue
 		}

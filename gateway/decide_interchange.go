@@ -89,6 +89,16 @@ func (x *deciding) standing() map[[32]byte]bool {
 	return s
 }
 
+// posted gives the documents that the key brought by the bytes of their messages, the
+// last one where there are several.
+func (x *deciding) posted() map[[32]byte]uuid.UUID {
+	ids := make(map[[32]byte]uuid.UUID, len(x.brought))
+	for _, d := range x.brought {
+		ids[d.MessageSHA256] = d.ID
+	}
+	return ids
+}
+
 // take gives every message of D its fate; one that would not post is in the way
 // of the whole decision.
 func (x *deciding) take(r *result) error {
@@ -101,17 +111,15 @@ func (x *deciding) take(r *result) error {
 		return refusal(DoesNotPost, "the interchange holds no message: %s", faults(p.ic.Errors))
 	}
 	v.Messages = v.Messages[:0]
-	here := map[[32]byte]bool{}
+	here, posted := map[[32]byte]bool{}, x.posted()
 	var why []string
 	for i := range p.judged {
 		m := dedup.MessageState{SHA256: p.ic.Messages[i].SHA256, Fate: dedup.Posted, Revision: p.arrival.Revision}
 		switch f := p.judged[i].fate; {
 		case done[m.SHA256], here[m.SHA256]:
 			m.Fate = dedup.Absorbed
-			for _, d := range x.brought {
-				if d.MessageSHA256 == m.SHA256 {
-					r.link(i, d.ID)
-				}
+			if d, ok := posted[m.SHA256]; ok {
+				r.link(i, d)
 			}
 		case f == dedup.Posted:
 			here[m.SHA256] = true
