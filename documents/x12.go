@@ -369,8 +369,6 @@ func dateRoleX12(qualifier string) string {
 		return "period_start"
 	case "151", "187":
 		return "period_end"
-	case "814":
-		return "due"
 	}
 	return ""
 }
