@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,5 +30,33 @@ func TestFindingsNameTheirMessage(t *testing.T) {
 	want := []named{{"unt-count-mismatch", "A8", 2}, {"message-reference-duplicate", "A8", 3}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("findings (-want +got):\n%s", d)
+	}
+}
+
+// TestWarningsHideNoErrorInAReceipt has a message that is refused behind more
+// messages with warnings than a receipt names.
+func TestWarningsHideNoErrorInAReceipt(t *testing.T) {
+	r := newRig(t)
+	ms := make([]message, 130)
+	for i := range ms {
+		ms[i] = message{number: fmt.Sprintf("R-%d", i), amount: "90.00"} // ten at 10.00
+	}
+	ms[len(ms)-1].bad = "count"
+	rec := r.must("", interchange("REF1", ms...), gateway.First, gateway.ToldRejected, "I1b")
+	var told gateway.InterchangeReceipt
+	if err := json.Unmarshal(rec.Items[0].JSON, &told); err != nil {
+		t.Fatal(err)
+	}
+	var errors []string
+	for _, f := range told.Findings {
+		if f.Refuses() {
+			errors = append(errors, fmt.Sprint(f.Code, " ", f.MessageIndex))
+		}
+	}
+	if d := cmp.Diff([]string{"unt-count-mismatch 130"}, errors); d != "" {
+		t.Errorf("errors (-want +got):\n%s", d)
+	}
+	if len(told.Findings) != 100 || told.FindingsOmitted == 0 {
+		t.Errorf("%d findings, %d omitted", len(told.Findings), told.FindingsOmitted)
 	}
 }
