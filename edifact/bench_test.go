@@ -58,7 +58,11 @@ func benchInterchange(n int) []byte {
 		w.Segment("MOA", E("77", amount()))
 		w.EndMessage()
 	}
-	return w.Close()
+	whole, err := w.Close()
+	if err != nil {
+		panic(err)
+	}
+	return whole
 }
 
 func BenchmarkSplit(b *testing.B) {

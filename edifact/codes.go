@@ -17,7 +17,7 @@ func ErrorText(code string) string { return syntaxErrors[code] }
 // codeLists names the list that holds at each place. The words are ours, and
 // only those codes are here that change what a reader has to do.
 var codeLists = map[string]map[place]map[string]string{
-	"UNB": {{2, 2}: partyIdentifiers, {3, 2}: partyIdentifiers, {9, 1}: {"1": "requested"}, {11, 1}: {"1": "test"}},
+	"UNB": {{2, 2}: partyIdentifiers, {3, 2}: partyIdentifiers, {9, 1}: {"1": "requested"}, {11, 1}: {"1": "test", "2": "test of the syntax alone", "3": "request for an echo", "4": "echo", "5": "test with a service provider"}},
 	"UCI": {{4, 1}: actions, {5, 1}: syntaxErrors, {2, 2}: partyIdentifiers, {3, 2}: partyIdentifiers},
 	"UCF": {{4, 1}: actions, {5, 1}: syntaxErrors},
 	"UCM": {{3, 1}: actions, {4, 1}: syntaxErrors},

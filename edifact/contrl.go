@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -44,7 +43,8 @@ func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, conte
 		return "", nil, err
 	}
 	w.EndMessage()
-	return "CONTRL", w.Close(), nil
+	content, err = w.Close()
+	return "CONTRL", content, err
 }
 
 // answers tells of each message in a, behind its group where there are groups.
@@ -112,7 +112,7 @@ func (w *Writer) ucf(g *edi.Group, rejected bool) {
 	if rejected {
 		act = edi.ActionRejected
 	}
-	elements := []Element{copied(g.Reference), copied(g.Sender.ID, g.Sender.Qualifier), copied(g.Recipient.ID, g.Recipient.Qualifier), action(act)}
+	elements := []Element{E(g.Reference), E(g.Sender.ID, g.Sender.Qualifier), E(g.Recipient.ID, g.Recipient.Qualifier), action(act)}
 	w.Segment("UCF", append(elements, w.told(first(g.Errors), "UNG", "UNE")...)...)
 }
 
@@ -130,27 +130,13 @@ func (w *Writer) ucm(m *edi.Message, a edi.MessageAnswer) {
 		elements := make([]Element, 6, 8)
 		elements[2] = action(a.Action)
 		copy(elements[3:], w.told(whole, "UNO", "UNP"))
-		w.Segment("UCM", append(elements, copied(strings.TrimPrefix(m.Reference, referencePrefix)), copied(m.Type.Version, m.Type.Release))...)
+		w.Segment("UCM", append(elements, E(strings.TrimPrefix(m.Reference, referencePrefix)), E(m.Type.Version, m.Type.Release))...)
 		return
 	}
 	t := m.Type
-	elements := []Element{copied(m.Reference), copied(t.Type, t.Version, t.Release, t.Agency, t.AssociationCode), action(a.Action)}
+	elements := []Element{E(m.Reference), E(t.Type, t.Version, t.Release, t.Agency, t.AssociationCode), action(a.Action)}
 	w.Segment("UCM", append(elements, w.told(whole, "UNH", "UNT")...)...)
 	w.ucs(a.Errors)
-}
-
-// copied is an element of the sender's as our answer can hold it: a control character,
-// which refuses the message in any case, becomes a blank.
-func copied(components ...string) Element {
-	for i, c := range components {
-		components[i] = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, c)
-	}
-	return E(components...)
 }
 
 // inUserSegment reports whether UCS tells e.

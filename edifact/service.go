@@ -30,7 +30,7 @@ func (s *scan) service(seg *edi.Segment, kind byte) (known bool, err error) {
 	}
 	switch kind {
 	case 'B':
-		s.unb(seg)
+		err = s.unb(seg)
 	case 'G':
 		s.ung(seg)
 	case 'H':
@@ -59,12 +59,12 @@ var omissions = map[byte][]edi.Omission{
 	'G': {{Element: 4}},
 }
 
-// unb reports what Split has let pass.
-func (s *scan) unb(seg *edi.Segment) {
+// unb reports what Split has let pass. The error is ours: the payload could not be read.
+func (s *scan) unb(seg *edi.Segment) error {
 	ic := s.IC
 	if s.Open >= 0 || ic.Segments > 1 {
 		s.Report(-1, edi.SeverityError, "segment-outside-message", "33", seg.Location(0, 0), "a second UNB stands in the interchange")
-		return
+		return nil
 	}
 	if v := ic.SyntaxVersion; v != "1" && v != "2" && v != "3" && v != "4" {
 		s.Report(-1, edi.SeverityError, "syntax-version-unsupported", "2", seg.Location(1, 2), "syntax version %q (0002) is not 1, 2, 3 or 4", v)
@@ -82,17 +82,7 @@ func (s *scan) unb(seg *edi.Segment) {
 				"syntax identifier %q (0001) is unknown; the text is read as ASCII unless the partner's charset is set", ic.SyntaxID)
 		}
 	}
-	long := 6
-	if ic.SyntaxVersion == "4" {
-		long = 8
-	}
-	switch date := trim(seg.Get(4, 1)); {
-	case ic.Date == "":
-		s.Report(-1, edi.SeverityWarning, "unb-date-invalid", "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", seg.Get(4, 1))
-	case len(date) != long:
-		s.Report(-1, edi.SeverityWarning, "unb-date-length", "39", seg.Location(4, 1),
-			"date of preparation %s (0017) has %d digits, in syntax version %s it has %d", date, len(date), ic.SyntaxVersion, long)
-	}
+	s.moment(-1, seg, ic.Date, "unb-date-invalid", "unb-date-length")
 	s.padded(seg)
 	if len([]rune(ic.ControlReference)) > 14 {
 		s.Report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(5, 1), "the control reference (0020) is longer than 14 characters")
@@ -102,6 +92,42 @@ func (s *scan) unb(seg *edi.Segment) {
 			s.Report(-1, edi.SeverityWarning, "unb-too-long", "39", seg.Location(2+i, 1), "an interchange partner's identifier is longer than 35 characters")
 		}
 	}
+	return s.repetition()
+}
+
+// moment reports a date of S004 that is none, or is of another version's length; date
+// is what it was read as.
+func (s *scan) moment(i int, seg *edi.Segment, date, invalid, length string) {
+	sent, want := trim(seg.Get(4, 1)), digitsOf0017(s.IC.SyntaxVersion)
+	code := "39"
+	if len(sent) < want {
+		code = "40"
+	}
+	switch {
+	case date == "":
+		s.Report(i, edi.SeverityWarning, invalid, "12", seg.Location(4, 1), "date of preparation %q (0017) is no date", edi.Clip([]byte(sent)))
+	case len(sent) != want:
+		s.Report(i, edi.SeverityWarning, length, code, seg.Location(4, 1),
+			"date of preparation %s (0017) has %d digits, in syntax version %s it has %d", sent, len(sent), s.IC.SyntaxVersion, want)
+	}
+}
+
+// repetition refuses an interchange whose UNA names a repetition separator that is none:
+// what was cut with it, or not, cannot be known.
+func (s *scan) repetition() error {
+	if !s.IC.Delimiters.Explicit || s.IC.Delimiters.Repetition != 0 {
+		return nil
+	}
+	una, err := s.Payload.Slice(s.IC.Offset, min(unaLength, s.IC.Length))
+	if err != nil {
+		return err
+	}
+	d, _, _ := readUNA(una) // Split has refused a wrong one
+	if _, sound := settleRepetition(d, s.IC.SyntaxVersion); !sound {
+		s.Report(-1, edi.SeverityError, "una-invalid", "20", edi.Location{Offset: s.IC.Offset, Segment: 1, Tag: "UNA"},
+			"%q cannot be the repetition separator, as UNA has it: it is another service character, the decimal mark, a line end, a letter or a digit; send *, or a blank for none", d.Repetition)
+	}
+	return nil
 }
 
 // padded looks for identifiers of UNB that blanks fill up. ISO 9735-1 §9 has
@@ -143,6 +169,9 @@ func (s *scan) ung(seg *edi.Segment) {
 		s.Report(edi.OfGroup(s.Group), edi.SeverityError, "group-reference-missing", "13", seg.Location(5, 1), "UNG has no group reference (0048)")
 	} else if known {
 		s.Report(edi.OfGroup(s.Group), edi.SeverityError, "group-reference-duplicate", "26", seg.Location(5, 1), "group reference %q (0048) occurs twice", g.Reference)
+	}
+	if len(seg.RawElement(4)) > 0 || s.IC.SyntaxVersion < "4" { // conditional in version 4
+		s.moment(edi.OfGroup(s.Group), seg, g.Date, "ung-date-invalid", "ung-date-length")
 	}
 }
 

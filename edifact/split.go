@@ -106,8 +106,8 @@ func (r Reader) header(ic *edi.Interchange, head []byte) (behind int64, fault *e
 		return l.Segments[0]
 	}
 	first := segment(nil)
-	ic.Delimiters = settleRepetition(ic.Delimiters, first.Get(1, 2))
-	cs, _ := r.charset(first.Get(1, 1), first.Get(1, 4)) // an unknown one is Scan's to report
+	ic.Delimiters, _ = settleRepetition(ic.Delimiters, first.Get(1, 2)) // one that is not sound is Scan's to report
+	cs, _ := r.charset(first.Get(1, 1), first.Get(1, 4))                // an unknown one is Scan's to report
 	fault = readUNB(ic, segment(cs.Decode))
 	if breaks != nil {
 		return breaks.Origin(int64(end)) + 1, fault

@@ -49,7 +49,7 @@ func TestSplitHeader(t *testing.T) {
 		}
 	})
 	t.Run("kinds of test in version 4 are all tests", func(t *testing.T) {
-		for sent, want := range map[string]bool{"": false, "0": false, "1": true, "2": true, "3": true, "4": true, "X": false} {
+		for sent, want := range map[string]bool{"": false, "0": false, "1": true, "2": true, "3": true, "4": true, "5": true, "6": false, "X": false} {
 			if testIndicator(sent) != want {
 				t.Errorf("%q: not %v", sent, want)
 			}

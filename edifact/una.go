@@ -50,19 +50,22 @@ func readUNA(b []byte) (d edi.Delimiters, n int, fault string) {
 }
 
 // settleRepetition decides, once the syntax version is known, whether the
-// interchange has a repetition separator.
+// interchange has a repetition separator. sound is false where UNA names one that
+// cannot be told from another service character, a line end or data.
 // QUIRK: versions 1 to 3 send * in the reserved place and * as data.
-func settleRepetition(d edi.Delimiters, version string) edi.Delimiters {
+func settleRepetition(d edi.Delimiters, version string) (settled edi.Delimiters, sound bool) {
 	if version < "4" {
 		d.Repetition = 0
-		return d
+		return d, true
 	}
 	if !d.Explicit && d.Element == '+' {
 		d.Repetition = '*'
 	}
 	switch r := d.Repetition; {
-	case r == d.Component, r == d.Element, r == d.Terminator, r == d.Release, edi.Alphanumeric(r), r >= 0x80:
+	case r == 0:
+	case r == d.Component, r == d.Element, r == d.Terminator, r == d.Release, r == d.Decimal, r == '\r', r == '\n', edi.Alphanumeric(r), r >= 0x80:
 		d.Repetition = 0
+		return d, false
 	}
-	return d
+	return d, true
 }

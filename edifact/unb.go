@@ -60,9 +60,9 @@ func inUNB(e int) string {
 }
 
 // testIndicator reads 0035. Version 4 has kinds of test beside 1: 2 syntax only,
-// 3 and 4 echo; none of them is live business.
+// 3 and 4 echo, 5 with a service provider; none of them is live business.
 func testIndicator(v string) bool {
-	return v == "1" || v == "2" || v == "3" || v == "4"
+	return len(v) == 1 && v[0] >= '1' && v[0] <= '5'
 }
 
 func party(s edi.Segment, e int) edi.Party {
@@ -88,6 +88,14 @@ func moment(s edi.Segment, e int) (date, clock string) {
 		return "", clock
 	}
 	return date, clock
+}
+
+// digitsOf0017 is how long a date of S004 is: n6 before syntax version 4, n8 in it.
+func digitsOf0017(version string) int {
+	if version == "4" {
+		return 8
+	}
+	return 6
 }
 
 // trim takes off trailing blanks, which only fill: ISO 9735-1 §9 suppresses them.

@@ -1,8 +1,10 @@
 package edifact
 
 import (
+	"fmt"
 	"strconv"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
@@ -17,7 +19,8 @@ func E(components ...string) Element { return Element{components} }
 
 // Writer writes an interchange: it releases service characters, drops trailing
 // empty elements and components, encodes to the character set and keeps the
-// counts of the trailers. The zero value is not useful: see NewWriter.
+// counts of the trailers. What it cannot write is Close's error. The zero value is not
+// useful: see NewWriter.
 type Writer struct {
 	LineEnd string // written behind each terminator; "" is what the standard knows
 
@@ -25,6 +28,7 @@ type Writer struct {
 	encode     func([]byte, rune) []byte
 	special    [utf8.RuneSelf]bool
 	out        []byte
+	err        error // the first that there was
 
 	envelope Envelope
 	message  string // 0062 of the open message
@@ -65,7 +69,7 @@ func newWriter(e Envelope) *Writer {
 	if e.SyntaxVersion == "" {
 		e.SyntaxVersion = "3"
 	}
-	standard := settleRepetition(levelA, e.SyntaxVersion)
+	standard, _ := settleRepetition(levelA, e.SyntaxVersion) // of which it is always sound
 	if e.Delimiters == (edi.Delimiters{}) {
 		e.Delimiters = standard
 	}
@@ -87,8 +91,9 @@ func newWriter(e Envelope) *Writer {
 func (w *Writer) Bytes() []byte { return w.out }
 
 // Segment writes one segment. A character that the character set has not becomes
-// a question mark; a delimiter in a value of an interchange without release
-// character becomes a blank.
+// a question mark; a control character, or a delimiter in a value of an interchange
+// without release character, becomes a blank. Where the interchange has no repetition
+// separator, as before syntax version 4, an element that occurs again is an error.
 func (w *Writer) Segment(tag string, elements ...Element) {
 	d := w.delimiters
 	w.out = append(w.out, tag...)
@@ -103,7 +108,10 @@ func (w *Writer) Segment(tag string, elements ...Element) {
 			w.out = append(w.out, d.Element)
 		}
 		for i, components := range e {
-			if i > 0 {
+			if i > 0 && d.Repetition == 0 {
+				w.refuse("%s: an element occurs %d times, but the interchange (syntax version %s) has no repetition separator", tag, len(e), w.envelope.SyntaxVersion)
+				break
+			} else if i > 0 {
 				w.out = append(w.out, d.Repetition)
 			}
 			for k, v := range trimComponents(components) {
@@ -117,6 +125,12 @@ func (w *Writer) Segment(tag string, elements ...Element) {
 	w.out = append(w.out, d.Terminator)
 	w.out = append(w.out, w.LineEnd...)
 	w.segments++
+}
+
+func (w *Writer) refuse(text string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(text, args...)
+	}
 }
 
 func trimElement(e Element) Element {
@@ -135,6 +149,9 @@ func trimComponents(c []string) []string {
 
 func (w *Writer) value(v string) {
 	for _, r := range v {
+		if unicode.IsControl(r) {
+			r = ' '
+		}
 		if r < utf8.RuneSelf && w.special[r] {
 			if w.delimiters.Release == 0 {
 				w.out = append(w.out, ' ')
@@ -168,13 +185,18 @@ func (w *Writer) unb() {
 		w.out = append(w.out, 'U', 'N', 'A', d.Component, d.Element, or(d.Decimal, '.'), or(d.Release, ' '), or(d.Repetition, ' '), d.Terminator)
 		w.out = append(w.out, w.LineEnd...)
 	}
-	date := "060102"
-	if e.SyntaxVersion >= "4" {
-		date = "20060102"
-	}
 	w.Segment("UNB", E(e.SyntaxID, e.SyntaxVersion, "", e.Encoding), E(e.Sender.ID, e.Sender.Qualifier),
-		E(e.Recipient.ID, e.Recipient.Qualifier), E(e.Prepared.Format(date), e.Prepared.Format("1504")), E(e.Reference), E(),
+		E(e.Recipient.ID, e.Recipient.Qualifier), e.moment(), E(e.Reference), E(),
 		E(e.ApplicationReference), E(), E(flag(e.AckRequested)), E(e.Agreement), E(flag(e.Test)))
+}
+
+// moment is S004 of UNB and UNG.
+func (e *Envelope) moment() Element {
+	layout := "060102"
+	if digitsOf0017(e.SyntaxVersion) == 8 {
+		layout = "20060102"
+	}
+	return E(e.Prepared.Format(layout), e.Prepared.Format("1504"))
 }
 
 func flag(b bool) string {
@@ -188,7 +210,7 @@ func flag(b bool) string {
 func (w *Writer) Group(functionalID, reference string, t edi.MessageType) {
 	e := w.envelope
 	w.Segment("UNG", E(functionalID), E(e.Sender.ID, e.Sender.Qualifier), E(e.Recipient.ID, e.Recipient.Qualifier),
-		E(e.Prepared.Format("060102"), e.Prepared.Format("1504")), E(reference), E(t.Agency), E(t.Version, t.Release, t.AssociationCode))
+		e.moment(), E(reference), E(t.Agency), E(t.Version, t.Release, t.AssociationCode))
 	w.group, w.messages = reference, 0
 	w.groups++
 }
@@ -223,12 +245,13 @@ func (w *Writer) Package(reference string, about, kind Element, object []byte) {
 	w.messages++
 }
 
-// Close writes UNZ and gives the interchange.
-func (w *Writer) Close() []byte {
+// Close writes UNZ and gives the interchange. The error is the first thing that could
+// not be written.
+func (w *Writer) Close() ([]byte, error) {
 	n := w.messages
 	if w.groups > 0 {
 		n = w.groups
 	}
 	w.Segment("UNZ", E(strconv.Itoa(n)), E(w.envelope.Reference))
-	return w.out
+	return w.out, w.err
 }

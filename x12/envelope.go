@@ -12,7 +12,9 @@ func (s *scan) service(seg *edi.Segment, tag string) (known bool, err error) {
 	switch tag {
 	case "ISA":
 		s.Content.AddWithout(seg, isaOmissions...)
-		s.isa(seg)
+		if err := s.isa(seg); err != nil {
+			return true, err
+		}
 	case "GS":
 		s.Content.AddWithout(seg, gsOmissions...)
 		s.gs(seg)
@@ -54,17 +56,16 @@ var (
 	gsOmissions  = []edi.Omission{{Element: 4}, {Element: 5}}
 )
 
-// isa reports what Split has let pass.
-func (s *scan) isa(seg *edi.Segment) {
+// isa reports what Split has let pass. The error is ours: the payload could not be read.
+func (s *scan) isa(seg *edi.Segment) error {
 	ic := s.IC
 	if s.Open >= 0 || ic.Segments > 1 {
 		s.Report(-1, edi.SeverityError, "isa-repeated", "022", seg.Location(0, 0), "a second ISA stands in the interchange")
-		return
+		return nil
 	}
 	head, err := s.Payload.Slice(ic.Offset, min(MaxHeader, ic.Length))
 	if err != nil {
-		s.Report(-1, edi.SeverityError, "isa-malformed", "022", seg.Location(0, 0), "ISA could not be read again")
-		return
+		return err
 	}
 	h, _, _, _ := s.reader.anyISA(head) // Split has refused a wrong one
 	at := func(e int) edi.Location {
@@ -83,6 +84,7 @@ func (s *scan) isa(seg *edi.Segment) {
 		s.Report(-1, edi.SeverityWarning, "terminator-blank", "004", at(16), "blanks stand between ISA16 and the segment terminator %q", ic.Delimiters.Terminator)
 	}
 	s.isaValues(&h, at)
+	return nil
 }
 
 // isaValues checks the values of ISA that do not identify the interchange.
