@@ -122,7 +122,7 @@ func (a *answer) lines(t testing.TB) []string {
 
 func findingLine(f gateway.Finding) string {
 	s := strings.Join(strings.Fields(f.Severity+" "+f.Standard+" "+f.Code), " ")
-	if f.Location != nil {
+	if f.Location != nil && f.Location.Segment > 0 {
 		s += fmt.Sprintf(", segment %d %s", f.Location.Segment, f.Location.Tag)
 	}
 	return strings.TrimSpace(s)

@@ -8,7 +8,7 @@ import (
 // Location is a place in the text.
 type Location struct {
 	Offset     int64  `json:"offset"`               // bytes from the start of the payload
-	Segment    int    `json:"segment"`              // in a message UNH or ST is 1; outside one, the number in the interchange, header = 1
+	Segment    int    `json:"segment"`              // in a message UNH or ST is 1; outside one, the number in the interchange, header = 1; 0 in no segment
 	Tag        string `json:"tag,omitempty"`        // UNB, LIN, N1
 	Element    int    `json:"element,omitempty"`    // from 1, the tag not counted
 	Component  int    `json:"component,omitempty"`  // from 1
@@ -60,6 +60,9 @@ type Error struct {
 
 // Error gives the sentence with its place.
 func (e *Error) Error() string {
+	if e.Segment == 0 {
+		return fmt.Sprintf("%s at byte %d: %s", e.Code, e.Offset, e.Text)
+	}
 	return fmt.Sprintf("%s at byte %d (segment %d %s): %s", e.Code, e.Offset, e.Segment, e.Tag, e.Text)
 }
 

@@ -47,8 +47,17 @@ func Lead(p *Payload, from int64, enough int) (at int64, head []byte, err error)
 	return 0, nil, io.EOF
 }
 
-// CodeText is that of text that is no interchange.
-const CodeText = "text-before-interchange"
+// CodeText is that of text that is no interchange, CodeEndMark that of text which is
+// nothing but marks of a file's end.
+const (
+	CodeText    = "text-before-interchange"
+	CodeEndMark = "end-of-file-mark"
+)
+
+// endMark is Ctrl-Z.
+// QUIRK: DOS wrote it behind the last line of a text, and some programs still do;
+// copying such files into one leaves it between interchanges.
+const endMark = 0x1A
 
 // Headers are how a reader knows the start of an interchange in text that is none.
 type Headers struct {
@@ -64,7 +73,7 @@ const longestHead = 128
 // the refusal, if its code is CodeText.
 func SkipText(p *Payload, ic *Interchange, fault *Error, h Headers) error {
 	sum := sha256.New()
-	at, found := ic.Offset, false
+	at, found, marks := ic.Offset, false, true
 	for at < p.Size() && !found {
 		b, err := p.Slice(at, min(readWindow, p.Size()-at))
 		if err != nil {
@@ -75,7 +84,8 @@ func SkipText(p *Payload, ic *Interchange, fault *Error, h Headers) error {
 			n -= longestHead // a header may begin in what is left
 		}
 		for i := 0; i < n && !found; i++ {
-			if i+1 < len(b) && h.Behind(b[i]) && h.Starts(b[i+1:]) {
+			marks = marks && (b[i] == endMark || blank[b[i]])
+			if i+1 < len(b) && (h.Behind(b[i]) || b[i] == endMark) && h.Starts(b[i+1:]) {
 				n, found = i+1, true
 			}
 		}
@@ -84,8 +94,14 @@ func SkipText(p *Payload, ic *Interchange, fault *Error, h Headers) error {
 	}
 	ic.Length = at - ic.Offset
 	sum.Sum(ic.PayloadSHA256[:0])
+	if fault.Code != CodeText {
+		return fault
+	}
+	fault.Segment = 0 // it stands in none
 	switch {
-	case fault.Code != CodeText:
+	case marks:
+		fault.Code = CodeEndMark
+		fault.Text = fmt.Sprintf("%d bytes that mark the end of a file (1A) and belong to no interchange", ic.Length)
 	case found:
 		fault.Text = fmt.Sprintf("%d bytes that belong to no interchange stand before %s", ic.Length, h.Names)
 	default:
@@ -93,3 +109,6 @@ func SkipText(p *Payload, ic *Interchange, fault *Error, h Headers) error {
 	}
 	return fault
 }
+
+// Outside reports whether e tells of text that stands outside interchanges.
+func (e *Error) Outside() bool { return e.Code == CodeText || e.Code == CodeEndMark }

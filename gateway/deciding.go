@@ -248,7 +248,7 @@ func (g *Gateway) reread(ctx context.Context, in *intake, k *dedup.Key, v *dedup
 	p, owner := in.parts[0], in.Partner
 	in.Payload = in.spooled.Payload
 	p.payload = in.Payload
-	if p.format, err = g.formatAt(in.Payload, 0); err != nil {
+	if p.format, err = formatAt(in.Payload, g.Formats, 0); err != nil {
 		return err
 	}
 	ic, err := p.format.Split(in.Payload, 0, p.read)

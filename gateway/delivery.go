@@ -133,7 +133,7 @@ type Finding struct {
 // FindingOf makes a finding of an error in the text.
 func FindingOf(e *edi.Error) Finding {
 	f := Finding{Severity: e.Severity.String(), Code: e.Code, Standard: e.Standard, Message: e.Text}
-	if e.Location != (edi.Location{}) {
+	if e.Location != (edi.Location{}) || e.Outside() {
 		l := e.Location
 		f.Location = &l
 	}

@@ -102,7 +102,7 @@ func (g *Gateway) difference(before []byte, sha [32]byte, p *part) (*comparison,
 
 // side parses one side of a comparison.
 func (g *Gateway) side(p *edi.Payload, o Reading, other *compare.Interchange) (*compare.Interchange, error) {
-	f, err := g.formatAt(p, 0)
+	f, err := formatAt(p, g.Formats, 0)
 	if err != nil {
 		return nil, err
 	}

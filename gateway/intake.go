@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -135,40 +134,27 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), started: time.Now(), now: g.Now(),
 		unkeyed: dedup.Revision{Partner: g.ConfigRevision(), Rules: g.rules()}}
 	var stray []*edi.Error
-	for from := int64(0); from < d.Payload.Size(); {
-		f, err := g.formatAt(d.Payload, from)
-		if err != nil {
-			return nil, err
+	err := Walk(d.Payload, g.Formats, readingOf(d.Partner), func(f *Format, ic *edi.Interchange, fault *edi.Error) error {
+		if fault != nil && fault.Severity < edi.SeverityError {
+			stray = append(stray, fault)
+			return nil
 		}
-		p := &part{payload: d.Payload, format: f, read: readingOf(d.Partner), owner: d.Partner}
-		p.ic, err = f.Split(d.Payload, from, p.read)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil && !errors.As(err, &p.fault) {
-			return nil, fmt.Errorf("split the payload: %w", err)
-		}
-		if p.ic == nil || p.ic.Offset+p.ic.Length <= from {
-			return nil, fmt.Errorf("split the payload: no progress at byte %d", from)
-		}
-		from = p.ic.Offset + p.ic.Length
-		if p.fault != nil && p.fault.Code == textBefore && !p.read.RefuseSurroundedText {
-			stray = append(stray, p.fault)
-			continue
-		}
-		if len(in.parts) == maxInterchanges {
-			return nil, &Rejection{ToldUnreadable, "too-many-interchanges",
-				fmt.Sprintf("The payload holds more than %d interchanges; send it in several.", maxInterchanges)}
-		}
+		p := &part{payload: d.Payload, format: f, read: readingOf(d.Partner), owner: d.Partner, ic: ic, fault: fault}
 		in.parts = append(in.parts, p)
 		g.keyOf(in, p)
+		return nil
+	})
+	if errors.Is(err, ErrTooMany) {
+		e := TooMany()
+		return nil, &Rejection{ToldUnreadable, e.Code, e.Text}
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(in.parts)+len(stray) == 0 {
 		stray = append(stray, &edi.Error{Code: "empty", Severity: edi.SeverityError, Text: "The payload is empty."})
 	}
-	if err := in.around(stray); err != nil {
-		return nil, err
-	}
+	in.around(stray)
 	holds := false // an interchange, refused without a key or not
 	for _, p := range in.parts {
 		holds = holds || p.fault == nil
@@ -196,51 +182,24 @@ func (in *intake) close() {
 	}
 }
 
-// maxInterchanges bounds the interchanges of one delivery: each is a key, a lock
-// and a part of the receipt.
-const maxInterchanges = 10_000
-
-// textBefore is the code of text that stands around interchanges.
-const textBefore = "text-before-interchange"
-
 // around gives text outside interchanges to its neighbour as a note; where there
 // is no interchange, it is what the delivery consists of.
-func (in *intake) around(stray []*edi.Error) error {
+func (in *intake) around(stray []*edi.Error) {
 	if len(stray) == 0 {
-		return nil
+		return
 	}
 	if len(in.parts) == 0 {
 		ic := &edi.Interchange{Length: in.Payload.Size(), PayloadSHA256: in.SHA256}
 		in.parts = []*part{{payload: in.Payload, ic: ic, fault: stray[0], owner: in.Partner}}
-		return nil
+		return
 	}
+	near := 0 // both are in the order of the payload
 	for _, e := range stray {
-		near := in.parts[0]
-		for _, p := range in.parts {
-			if p.ic.Offset <= e.Offset {
-				near = p
-			}
+		for near+1 < len(in.parts) && in.parts[near+1].ic.Offset <= e.Offset {
+			near++
 		}
-		note := *e
-		note.Severity = edi.SeverityWarning
-		near.notes = append(near.notes, &note)
+		in.parts[near].notes = append(in.parts[near].notes, e)
 	}
-	return nil
-}
-
-// formatAt gives the format that leads at from; where none does, the first one
-// says what stands there and how far it goes.
-func (g *Gateway) formatAt(p *edi.Payload, from int64) (*Format, error) {
-	head, err := p.Slice(from, min(4096, p.Size()-from))
-	if err != nil {
-		return nil, err
-	}
-	for i := range g.Formats {
-		if g.Formats[i].Leads(head) {
-			return &g.Formats[i], nil
-		}
-	}
-	return &g.Formats[0], nil
 }
 
 // keyOf finds whose interchange p is and gives it its key, or the reason why it

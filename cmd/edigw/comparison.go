@@ -42,9 +42,9 @@ func comparePayloads(a, b *edi.Payload) ([]comparedPair, error) {
 // sidesOf reads every interchange of p. others are those it will be compared
 // with, in order: of messages they share nothing is kept.
 func sidesOf(p *edi.Payload, others []*compare.Interchange) (sides []*compare.Interchange, err error) {
-	err = each(p, formats(nil), gateway.Reading{}, func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error {
+	err = gateway.Walk(p, formats(nil), gateway.Reading{}, func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error {
 		if fault != nil {
-			if len(sides) == 0 || fault.Code != textBefore {
+			if fault.Severity >= edi.SeverityError {
 				sides = append(sides, compare.Unreadable(fault.Error()))
 			}
 			return nil
@@ -61,9 +61,6 @@ func sidesOf(p *edi.Payload, others []*compare.Interchange) (sides []*compare.In
 	})
 	return sides, err
 }
-
-// textBefore is edifact's code for text around interchanges.
-const textBefore = "text-before-interchange"
 
 func keyOfSide(s *compare.Interchange) string {
 	if s.Envelope == nil || s.Envelope.ControlReference == "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/edigw/edigw/dedup"
@@ -115,7 +116,11 @@ func newInspector(p *edi.Payload, o gateway.Reading, to inspection) *inspector {
 
 // read reads all there is.
 func (in *inspector) read(formats []gateway.Format) error {
-	if err := each(in.p, formats, in.reading, in.interchange); err != nil {
+	err := gateway.Walk(in.p, formats, in.reading, in.interchange)
+	if errors.Is(err, gateway.ErrTooMany) {
+		return in.find(nil, gateway.TooMany())
+	}
+	if err != nil {
 		return err
 	}
 	if in.count == 0 && len(in.found) == 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -45,49 +44,6 @@ func (a *app) source(name string) (p *edi.Payload, close func() error, err error
 	}
 	p = edi.File(f, st.Size())
 	return p, p.Close, nil
-}
-
-// each splits a payload into its interchanges, read as o says, and hands each
-// over with its format. What stands between them, or instead of one, comes with
-// the fault. An error of do ends it.
-func each(p *edi.Payload, formats []gateway.Format, o gateway.Reading, do func(f *gateway.Format, ic *edi.Interchange, fault *edi.Error) error) error {
-	for from := int64(0); from < p.Size(); {
-		f, err := formatAt(p, formats, from)
-		if err != nil {
-			return err
-		}
-		ic, err := f.Split(p, from, o)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		var fault *edi.Error
-		if err != nil && !errors.As(err, &fault) {
-			return err
-		}
-		if err := do(f, ic, fault); err != nil {
-			return err
-		}
-		if next := ic.Offset + ic.Length; next > from {
-			from = next
-			continue
-		}
-		return fmt.Errorf("no progress at byte %d", from)
-	}
-	return nil
-}
-
-// formatAt gives the format that leads at from, the first one where none does.
-func formatAt(p *edi.Payload, formats []gateway.Format, from int64) (*gateway.Format, error) {
-	head, err := p.Slice(from, min(4096, p.Size()-from))
-	if err != nil {
-		return nil, err
-	}
-	for i := range formats {
-		if formats[i].Leads(head) {
-			return &formats[i], nil
-		}
-	}
-	return &formats[0], nil
 }
 
 // printable makes text from a file safe for a terminal.
