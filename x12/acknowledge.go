@@ -61,7 +61,8 @@ func Acknowledge(ic *edi.Interchange, a edi.Acknowledgement) (kind string, answe
 		kind = b.form
 		w.batch(ic, a, b, n, first, answers)
 	}
-	return kind, w.Close(), nil
+	answer, err = w.Close()
+	return kind, answer, err
 }
 
 // toAnswer gives the groups that hold more than acknowledgements. GS01 decides where no

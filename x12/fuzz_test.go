@@ -133,7 +133,10 @@ func scanned(t interface {
 		return
 	}
 	again.EndGroup()
-	second := again.Close()
+	second, err := again.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
 	back, err := Reader{}.Split(edi.Bytes(second), 0)
 	if err != nil {
 		t.Fatalf("%q became %q: %v", raw, second, err)

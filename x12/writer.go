@@ -20,11 +20,13 @@ func E(components ...string) Element { return Element{components} }
 
 // Writer writes an interchange: it pads ISA, drops trailing empty elements and
 // components, and keeps the counts of the trailers. X12 has no release character,
-// so a delimiter in a value becomes a blank. See NewWriter.
+// so a delimiter in a value becomes a blank. What it cannot write is Close's error. See
+// NewWriter.
 type Writer struct {
 	envelope Envelope
 	special  [utf8.RuneSelf]bool
 	out      []byte
+	err      error // the first that there was
 
 	set      string // ST02 of the open transaction set
 	segments int    // in it, ST counted
@@ -112,7 +114,8 @@ func usage(test bool) string {
 	return "P"
 }
 
-// Segment writes one segment.
+// Segment writes one segment. An element that occurs again in an interchange without
+// repetition separator, as before 00402, is an error.
 func (w *Writer) Segment(tag string, elements ...Element) {
 	d := w.envelope.Delimiters
 	w.out = append(w.out, tag...)
@@ -132,7 +135,10 @@ func (w *Writer) Segment(tag string, elements ...Element) {
 			if i > 0 && d.Repetition != 0 {
 				w.out = append(w.out, d.Repetition)
 			} else if i > 0 {
-				break // a version without repetitions has the first one
+				if w.err == nil {
+					w.err = fmt.Errorf("%s: an element occurs %d times, but the interchange (ISA12 %s) has no repetition separator", tag, len(e), w.envelope.Version)
+				}
+				break
 			}
 			for k, v := range trimComponents(components) {
 				if k > 0 {
@@ -198,10 +204,11 @@ func (w *Writer) Message(kind, reference, convention string) {
 // EndMessage writes SE.
 func (w *Writer) EndMessage() { w.Segment("SE", E(strconv.Itoa(w.segments+1)), E(w.set)) }
 
-// Close writes IEA and gives the interchange.
-func (w *Writer) Close() []byte {
+// Close writes IEA and gives the interchange. The error is the first thing that could not
+// be written.
+func (w *Writer) Close() ([]byte, error) {
 	w.Segment("IEA", E(strconv.Itoa(w.groups)), E(fmt.Sprintf("%09s", w.envelope.Reference)))
-	return w.out
+	return w.out, w.err
 }
 
 // errNoReference: an acknowledgement is an interchange and needs a control number.

@@ -28,7 +28,11 @@ func TestWriter(t *testing.T) {
 		w.Binary([]byte("~SE*\x00"))
 		w.EndMessage()
 		w.EndGroup()
-		got := string(w.Close())
+		written, err := w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(written)
 		want := "ISA*00*          *00*          *ZZ*A              *01*B              *261129*1015*^*00501*000000007*1*T*:~\n" +
 			"GS*IN*APP*OUR*20261129*1015*3*X*005010~\nST*810*0001~\nBIG*20261129*RE 1 2***a:b^:c~\nTDS~\nSE*4*0001~\n" +
 			"ST*275*0002*X~\nBIN*5*~SE*\x00~\nSE*3*0002~\nGE*2*3~\nIEA*1*000000007~\n"
@@ -43,7 +47,7 @@ func TestWriter(t *testing.T) {
 			t.Errorf("%+v", ic)
 		}
 	})
-	t.Run("before 00402 ISA11 is U and nothing repeats", func(t *testing.T) {
+	t.Run("before 00402 ISA11 is U, and an element that occurs again is an error", func(t *testing.T) {
 		e := e
 		e.Version = ""
 		w, err := NewWriter(e)
@@ -51,7 +55,11 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Segment("REF", Element{{"a"}, {"b"}})
-		if got, want := string(w.Close()), "ISA*00*          *00*          *ZZ*A              *01*B              *261129*1015*U*00401*000000007*1*T*:~REF*a~IEA*0*000000007~"; got != want {
+		got, err := w.Close()
+		if err == nil {
+			t.Error("the second occurrence is lost without a word")
+		}
+		if want := "ISA*00*          *00*          *ZZ*A              *01*B              *261129*1015*U*00401*000000007*1*T*:~REF*a~IEA*0*000000007~"; string(got) != want {
 			t.Errorf("got %s", got)
 		}
 	})
