@@ -72,6 +72,9 @@ func (w *Writer) answers(ic *edi.Interchange, a edi.Acknowledgement) error {
 				continue
 			}
 		}
+		if ic.Messages[m.Index].Type.Type == "CONTRL" { // ISO 9735-4: never in answer to one
+			continue
+		}
 		w.ucm(&ic.Messages[m.Index], m)
 	}
 	if a.Action == edi.ActionReceived { // no judgement of what is in it

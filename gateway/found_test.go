@@ -224,6 +224,21 @@ func TestFound(t *testing.T) {
 		r.must("", interchange("REF1", message{number: "R-1"})+interchangeFrom("9520001000010:14", "261129:1016", "REF1", message{number: "R-1"}),
 			gateway.Mixed, gateway.ToldAccepted, "I1b,I11")
 	})
+	t.Run("what stands beside an acknowledgement is acknowledged, the acknowledgement is not", func(t *testing.T) {
+		r := newRig(t)
+		r.set("acme", edi.Party{}, func(p *partners.Partner) { p.Types = []string{"CONTRL", "INVOIC"} })
+		const contrl = "'UNH+7+CONTRL:D:3:UN'UCI+1+9520002000019:14+9520001000010:14+7'UNT+3+7'UNZ+"
+		alone := r.must("", strings.Replace("UNB+UNOC:3+9520001000010:14+9520002000019:14+261129:1015+REF1'UNZ+1+REF1'", "'UNZ+", contrl, 1),
+			gateway.First, gateway.ToldAccepted, "I1b")
+		if strings.Contains(string(alone.Rendered.Body), "UCI+REF1") {
+			t.Error("an acknowledgement was acknowledged")
+		}
+		both := strings.Replace(interchange("REF2", message{number: "R-1", bad: "count"}), "'UNZ+1+", contrl+"2+", 1)
+		told := r.must("", both, gateway.First, gateway.ToldRejected, "I1b")
+		if body := string(told.Rendered.Body); !strings.Contains(body, "UCI+REF2") || !strings.Contains(body, "UCM+1+INVOIC") || strings.Contains(body, "UCM+7") {
+			t.Errorf("told %s", body)
+		}
+	})
 	t.Run("an imported number twice in a payload", func(t *testing.T) {
 		r := newRig(t)
 		r.exec(`insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)

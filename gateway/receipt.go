@@ -364,14 +364,13 @@ func onlyErrors(errs []*edi.Error) []*edi.Error {
 	return out
 }
 
-// isAcknowledgement: an acknowledgement is never acknowledged.
+// isAcknowledgement: an acknowledgement is never acknowledged, but what stands
+// beside one is.
 func (g *Gateway) isAcknowledgement(p *part) bool {
 	for i := range p.ic.Messages {
-		for _, t := range p.format.NeverAcknowledged {
-			if p.ic.Messages[i].Type.Type == t {
-				return true
-			}
+		if !slices.Contains(p.format.NeverAcknowledged, p.ic.Messages[i].Type.Type) {
+			return false
 		}
 	}
-	return false
+	return len(p.ic.Messages) > 0
 }
