@@ -28,7 +28,7 @@ func (s *scan) uno(seg *edi.Segment) error {
 		}
 	}
 	switch {
-	case s.IC.SyntaxVersion < "4":
+	case s.IC.SyntaxVersion != "4":
 		s.Stop("package-not-supported", "15", at, "packages (UNO) came with syntax version 4; this is version %s", s.IC.SyntaxVersion)
 		return nil
 	case s.Breaks != nil:

@@ -143,8 +143,18 @@ func same(t *testing.T, what string, want string, got []string) {
 	}
 }
 
-func TestEveryMissingItemIsTold(t *testing.T) {
+// everyAnswered runs f for each built-in message but those that answer: nobody is
+// told anything of them.
+func everyAnswered(t *testing.T, f func(t *testing.T, tables *Tables, name string, m *message)) {
 	everyMessage(t, func(t *testing.T, tables *Tables, name string, m *message) {
+		if m.name != "CONTRL" && m.name != "997" && m.name != "999" {
+			f(t, tables, name, m)
+		}
+	})
+}
+
+func TestEveryMissingItemIsTold(t *testing.T) {
+	everyAnswered(t, func(t *testing.T, tables *Tables, name string, m *message) {
 		e := around(tables, m, "3")
 		tried := 0
 		for _, p := range stands(m) {
@@ -164,7 +174,7 @@ func TestEveryMissingItemIsTold(t *testing.T) {
 }
 
 func TestEveryExceededMaximumIsTold(t *testing.T) {
-	everyMessage(t, func(t *testing.T, tables *Tables, name string, m *message) {
+	everyAnswered(t, func(t *testing.T, tables *Tables, name string, m *message) {
 		e := around(tables, m, "3")
 		tried := 0
 		for _, p := range stands(m) {
@@ -184,7 +194,7 @@ func TestEveryExceededMaximumIsTold(t *testing.T) {
 }
 
 func TestEveryBrokenElementIsTold(t *testing.T) {
-	everyMessage(t, func(t *testing.T, tables *Tables, name string, m *message) {
+	everyAnswered(t, func(t *testing.T, tables *Tables, name string, m *message) {
 		e := around(tables, m, "3")
 		done := map[tag]bool{}
 		tried := 0
@@ -215,7 +225,7 @@ func TestEveryBrokenElementIsTold(t *testing.T) {
 }
 
 func TestEveryExceededRepetitionIsTold(t *testing.T) {
-	everyMessage(t, func(t *testing.T, tables *Tables, name string, m *message) {
+	everyAnswered(t, func(t *testing.T, tables *Tables, name string, m *message) {
 		if m.dir.name == "004010" {
 			return // 00401 has no repetitions
 		}

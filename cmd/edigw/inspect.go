@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
@@ -118,7 +119,9 @@ func newInspector(p *edi.Payload, o gateway.Reading, to inspection) *inspector {
 func (in *inspector) read(formats []gateway.Format) error {
 	err := gateway.Walk(in.p, formats, in.reading, in.interchange)
 	if errors.Is(err, gateway.ErrTooMany) {
-		return in.find(nil, gateway.TooMany())
+		in.errors++ // told first: it says why the rest was not read
+		in.found = slices.Insert(in.found, 0, finding{Finding: gateway.FindingOf(gateway.TooMany())})
+		return nil
 	}
 	if err != nil {
 		return err
