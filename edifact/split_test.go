@@ -134,6 +134,7 @@ func TestSplitRefusals(t *testing.T) {
 		"UNA with one character twice":  {"UNA++.? '" + good, []string{"una-invalid 0+9"}, 1},
 		"another separator than UNB's":  {"UNA:*.? '" + good, []string{fmt.Sprintf("unb-malformed 0+%d", 9+len(good))}, 0},
 		"UNB without terminator":        {"UNB+UNOC:3+S+R+261129:1015+REF", []string{"unb-malformed 0+30"}, 0},
+		"an address beyond all measure": {strings.Replace(good, "R:14", strings.Repeat("R", 257)+":14", 1), []string{fmt.Sprintf("unb-malformed 0+%d", len(good)+256)}, 0},
 		"UNB that never ends":           {"UNB+UNOC:3+" + strings.Repeat("x", 5000) + "'" + good, []string{"unb-malformed 0+5012"}, 1},
 		"no sender":                     {strings.Replace(good, "+S:14", "+", 1), []string{fmt.Sprintf("unb-incomplete 0+%d", len(good)-4)}, 0},
 		"no recipient":                  {strings.Replace(good, "+R:14", "+", 1), []string{fmt.Sprintf("unb-incomplete 0+%d", len(good)-4)}, 0},

@@ -1,12 +1,18 @@
 package edifact
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
 )
+
+// maxValue is the longest value of UNB in characters. ISO 9735-1 has an..35; beyond
+// that CONTRL repeats what was sent, but its own UNB has to be one that can be read.
+const maxValue = 256
 
 // readUNB fills ic from its UNB, ISO 9735-1 annex C. The error says that no
 // natural key can be made of it and no CONTRL be written; smaller faults are
@@ -41,6 +47,10 @@ func readUNB(ic *edi.Interchange, unb edi.Segment) *edi.Error {
 		if strings.ContainsFunc(v.Text, unicode.IsControl) {
 			return &edi.Error{Severity: edi.SeverityError, Code: "unb-malformed", Standard: "21", Location: unb.Location(v.Element, v.Component),
 				Text: "a line break or another control character stands in " + inUNB(v.Element) + ": the text may have been wrapped on its way"}
+		}
+		if utf8.RuneCountInString(v.Text) > maxValue {
+			return &edi.Error{Severity: edi.SeverityError, Code: "unb-malformed", Standard: "39", Location: unb.Location(v.Element, v.Component),
+				Text: fmt.Sprintf("a value of %s has more than %d characters, where the standard has 35 at most", inUNB(v.Element), maxValue)}
 		}
 	}
 	return nil
