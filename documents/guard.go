@@ -13,7 +13,8 @@ const guardVersion = 1
 
 // GuardKey says which document this is: issuing party, class, type, number and
 // year of the document date, and whether it is a test. Two documents of a partner
-// with one guard key are the same document, whatever interchange brought them.
+// with one guard key are the same document, whatever interchange brought them. One
+// without a number is the same where it says the same.
 func (d *Document) GuardKey() [32]byte {
 	test := "live"
 	if d.Test {
@@ -25,6 +26,10 @@ func (d *Document) GuardKey() [32]byte {
 	for _, s := range []string{test, d.Issuer.Value, d.Issuer.Scheme, d.Class, d.TypeCode, d.Number, year} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
+	}
+	if d.Number == "" { // a CONTRL or 997, say: only what it says tells which it is
+		content := d.GuardContent()
+		b = append(b, content[:]...)
 	}
 	return sha256.Sum256(b)
 }

@@ -54,6 +54,15 @@ func TestGuardKey(t *testing.T) {
 			}
 		})
 	}
+	t.Run("without a number it is what it says", func(t *testing.T) {
+		unnumbered := change(t, base, "+INVOIC:", "+ORDERS:", "+RG-44+", "++")
+		if key(unnumbered) != key(change(t, unnumbered, "REF1", "REF2")) {
+			t.Error("another interchange brings another document")
+		}
+		if key(unnumbered) == key(change(t, unnumbered, "100.00", "200.00")) {
+			t.Error("two documents of other amounts are one")
+		}
+	})
 	nameless := change(t, base, "NAD+SU+9520001000010::9", "NAD+SU+++Talquist")
 	t.Run("without an identifier the sender numbers it", func(t *testing.T) {
 		d, _ := single(t, nameless)
