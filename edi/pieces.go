@@ -17,8 +17,15 @@ type Pieces struct {
 	from, to uint32
 }
 
-// Pieces starts a walk.
-func (s *Segment) Pieces() Pieces { return Pieces{s: s, marks: s.delimiters()} }
+// Pieces starts a walk. What stands with the tag, before the first element, is no
+// value.
+func (s *Segment) Pieces() Pieces {
+	p := Pieces{s: s, marks: s.delimiters()}
+	for p.next < len(p.marks) && p.marks[p.next]&markKind != kindElement {
+		p.next++
+	}
+	return p
+}
 
 // Next goes to the next value and reports whether there is one.
 func (p *Pieces) Next() bool {
