@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
@@ -162,7 +163,7 @@ func trimComponents(c []string) []string {
 // value appends v, delimiters and control characters in it as blanks.
 func (w *Writer) value(v string) {
 	for _, r := range v {
-		if r < utf8.RuneSelf && (w.special[r] || r < ' ') {
+		if r < utf8.RuneSelf && w.special[r] || unicode.IsControl(r) {
 			r = ' '
 		}
 		w.out = utf8.AppendRune(w.out, r)
