@@ -60,6 +60,7 @@ func TestReferenceOfPartners(t *testing.T) {
 				"known_document.": "kind: Partner\nknown_document:\n  ",
 				"reading.":        "kind: Partner\nreading:\n  ",
 				"retention.":      "kind: Partner\nretention:\n  ",
+				"certificates[].": "kind: Partner\ncertificates:\n  - label: x\n    ",
 				"http.":           "kind: Partner\nhttp:\n  ",
 				"http.tokens[].":  "kind: Partner\nhttp:\n  tokens:\n    - label: x\n      ",
 			},

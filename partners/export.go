@@ -64,6 +64,7 @@ func (s PartnerSpec) lists() PartnerSpec {
 	s.Identifiers = append([]Identifier{}, s.Identifiers...)
 	s.SpeaksFor = append([]string{}, s.SpeaksFor...)
 	s.Absorb = append([]string{}, s.Absorb...)
+	s.Certificates = append([]CertificateSpec{}, s.Certificates...)
 	s.HTTP.Tokens = append([]TokenSpec{}, s.HTTP.Tokens...)
 	return s
 }

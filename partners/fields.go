@@ -73,6 +73,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
 		field{"reading", d.reading(&s.Reading)},
 		field{"retention", d.retention(&s.Retention, windows)},
+		field{"certificates", d.certificates(&s.Certificates)},
 		field{"http", d.http(&s.HTTP)},
 	)
 	d.require(body, seen, "id", "the partner's short name, like `id: acme`")

@@ -73,6 +73,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
+		".HTTP.Credentials": oneOf("any", "token", "certificate", "both"), ".Certificates": anyCertificates(t),
 	}
 	for key := range leaves(*p) {
 		value, ok := set[key]

@@ -33,7 +33,17 @@ type Partner struct {
 	Share        int      // percent of a process that its deliveries may hold at once, 1 to 100; 0 is DefaultShare
 	Policy       Policy
 	Retention    Retention
+	Credentials  string         // what it proves itself by on plain HTTP: AnyCredential and its like
+	Certificates []*Certificate // by label; see CertificatesFor and Recognises
 }
+
+// What a partner proves itself by on plain HTTP.
+const (
+	AnyCredential    = "any"         // a token, or a certificate of TLSClient
+	TokenAlone       = "token"       // certificates are not looked at
+	CertificateAlone = "certificate" // tokens are not taken
+	BothCredentials  = "both"        // one of each, of the same partner
+)
 
 // DefaultShare leaves another partner half of every process.
 const DefaultShare = 50

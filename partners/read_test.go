@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,12 @@ var reader = partners.Reader{
 	ReadFile: func(path string) ([]byte, error) {
 		if filepath.Base(path) == "secret.token" {
 			return []byte("a token from a file\r\n"), nil
+		}
+		if filepath.Base(path) == "with-key.pem" {
+			return []byte("-----BEGIN PRIVATE KEY-----\nMAAA\n-----END PRIVATE KEY-----\n"), nil
+		}
+		if filepath.Ext(path) == ".pem" {
+			return os.ReadFile(filepath.Join("testdata", filepath.Base(path)))
 		}
 		return nil, fs.ErrNotExist
 	},
@@ -78,7 +85,7 @@ func TestRead(t *testing.T) {
 	})
 	t.Run("every key is read", func(t *testing.T) {
 		got := variedPartner(t)
-		expires := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
+		expires, from := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)
 		instant := time.Date(2027, 6, 30, 10, 0, 0, 0, time.UTC)
 		want := &partners.PartnerSpec{
 			ID: "varied", Name: "Varied & Söhne", State: "paused", Organisation: "north",
@@ -98,7 +105,9 @@ func TestRead(t *testing.T) {
 				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
 				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
-			HTTP: partners.HTTPSpec{Tokens: []partners.TokenSpec{
+			Certificates: []partners.CertificateSpec{{Label: "2027", Certificate: base64Of(t, "testdata/varied.pem"), Purposes: []string{"as2_encrypt", "tls_client"},
+				Pin: "key", KeyUsage: "ignore", From: &from, Until: &expires}},
+			HTTP: partners.HTTPSpec{Credentials: "both", Tokens: []partners.TokenSpec{
 				{Label: "by env", SHA256: sha256Hex("a token from the environment")},
 				{Label: "by file", SHA256: sha256Hex("a token from a file"), Expires: &instant},
 				{Label: "erp", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Expires: &expires},
@@ -140,7 +149,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:69 partner small",
+			"testdata/varied.yaml:78 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -210,7 +219,7 @@ func TestReadFaults(t *testing.T) {
 		for text, want := range map[string]string{
 			strings.Repeat("[", 60_000):                 "x.yaml:1:1: brackets are nested too deep",
 			"---\na: " + strings.Repeat("{a: ", 15_000): "x.yaml:1:1: brackets are nested too deep",
-			"a: 1\n---\n" + strings.Repeat("a", 96<<10): "x.yaml:2:1: a document has at most 98304 bytes",
+			"a: 1\n---\n" + strings.Repeat("a", 120<<10): "x.yaml:2:1: a document has at most 122880 bytes",
 			strings.Repeat("#\n", 8<<20+1):              "x.yaml: a configuration file has at most 16777216 bytes; split it",
 		} {
 			_, err := reader.Read("x.yaml", []byte(text))
@@ -222,7 +231,7 @@ func TestReadFaults(t *testing.T) {
 	t.Run("the fullest partner there can be is written and read", func(t *testing.T) {
 		p := partners.Defaults()
 		p.ID, p.Organisation, p.Name = strings.Repeat("p", 40), strings.Repeat("o", 40), strings.Repeat("日", 200)
-		expires := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+		expires, later := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 12, 1, 0, 0, 0, 0, time.UTC)
 		p.Types = nil
 		for i := range 500 {
 			p.Identifiers = append(p.Identifiers, partners.Identifier{Qualifier: "0000", ID: fmt.Sprintf("%035d", i)})
@@ -232,6 +241,11 @@ func TestReadFaults(t *testing.T) {
 		for i := range 20 {
 			p.HTTP.Tokens = append(p.HTTP.Tokens, partners.TokenSpec{Label: strings.Repeat("日", 58) + fmt.Sprintf("%02d", i), SHA256: sha256Hex(fmt.Sprint(i)), Expires: &expires})
 		}
+		for i := range 8 {
+			p.Certificates = append(p.Certificates, partners.CertificateSpec{Label: strings.Repeat("日", 58) + fmt.Sprintf("%02d", i), Certificate: longCertificate(t),
+				Purposes: slices.Clone(partners.Purposes), Pin: "certificate", KeyUsage: "enforce", From: &expires, Until: &later})
+		}
+		partners.Normalise([]partners.Spec{{Partner: &p}})
 		text, err := partners.Write([]partners.Spec{{Partner: &p}})
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +253,7 @@ func TestReadFaults(t *testing.T) {
 		if diff := cmp.Diff(&p, specs(t, "full.yaml", string(text))[0].Partner); diff != "" {
 			t.Error(diff)
 		}
-		for _, more := range []string{"identifiers: [" + strings.Repeat("{id: x}, ", 501), "speaks_for: [" + strings.Repeat("x, ", 501), "http: {tokens: [" + strings.Repeat("{}, ", 21)} {
+		for _, more := range []string{"identifiers: [" + strings.Repeat("{id: x}, ", 501), "certificates: [" + strings.Repeat("{}, ", 9), "speaks_for: [" + strings.Repeat("x, ", 501), "http: {tokens: [" + strings.Repeat("{}, ", 21)} {
 			end := "]\n"
 			if strings.HasPrefix(more, "http") {
 				end = "]}\n"

@@ -65,8 +65,9 @@ type PartnerSpec struct {
 	HandOver      string      `yaml:"hand_over" json:"hand_over"`
 	Reading       ReadingSpec `yaml:"reading" json:"reading"`
 
-	Retention RetentionSpec `yaml:"retention" json:"retention"`
-	HTTP      HTTPSpec      `yaml:"http" json:"http"`
+	Retention    RetentionSpec     `yaml:"retention" json:"retention"`
+	Certificates []CertificateSpec `yaml:"certificates" json:"certificates"`
+	HTTP         HTTPSpec          `yaml:"http" json:"http"`
 }
 
 // KnownDocument says what other content under a known document number does, by
@@ -140,7 +141,8 @@ type RetentionSpec struct {
 
 // HTTPSpec is what a partner uses on plain HTTP.
 type HTTPSpec struct {
-	Tokens []TokenSpec `yaml:"tokens" json:"tokens"`
+	Credentials string      `yaml:"credentials" json:"credentials"`
+	Tokens      []TokenSpec `yaml:"tokens" json:"tokens"`
 }
 
 // TokenSpec is one token a partner may show. Its text never stands in a
@@ -239,6 +241,7 @@ func Defaults() PartnerSpec {
 			Quarantine:       180,
 			Deliveries:       400,
 		},
+		HTTP: HTTPSpec{Credentials: AnyCredential},
 	}
 }
 
@@ -253,6 +256,7 @@ func (s *PartnerSpec) normalise() {
 			*list = nil
 		}
 	}
+	normaliseCertificates(&s.Certificates)
 	slices.SortFunc(s.HTTP.Tokens, func(a, b TokenSpec) int { return cmp.Compare(a.Label, b.Label) })
 	if len(s.HTTP.Tokens) == 0 {
 		s.HTTP.Tokens = nil
@@ -333,5 +337,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			Deliveries:       s.Retention.Deliveries.Duration(),
 			LegalHold:        s.Retention.LegalHold,
 		},
+		Credentials:  s.HTTP.Credentials,
+		Certificates: certificatesOf(s.Certificates),
 	}
 }

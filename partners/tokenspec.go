@@ -3,7 +3,6 @@ package partners
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +16,12 @@ const minToken = 16
 
 func (d *document) http(into *HTTPSpec) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
-		d.mapping(n, path, field{"tokens", func(n ast.Node, path string) {
-			d.sequence(n, path, maxTokens, func(item ast.Node, path string) { d.token(item, path, into) })
-		}})
+		d.mapping(n, path,
+			field{"credentials", d.oneOf(&into.Credentials, AnyCredential, TokenAlone, CertificateAlone, BothCredentials)},
+			field{"tokens", func(n ast.Node, path string) {
+				d.sequence(n, path, maxTokens, func(item ast.Node, path string) { d.token(item, path, into) })
+			}},
+		)
 	}
 }
 
@@ -61,20 +63,7 @@ func (d *document) token(item ast.Node, path string, into *HTTPSpec) {
 			}
 		}},
 		field{"file", func(n ast.Node, path string) {
-			name, ok := d.scalar(n, path)
-			switch {
-			case !ok:
-			case d.reader.ReadFile == nil:
-				d.fault(n.GetToken(), path, "is only read on the machine that applies the file; give sha256 here")
-			default:
-				if !filepath.IsAbs(name) {
-					name = filepath.Join(filepath.Dir(d.file), name)
-				}
-				secret, err := d.reader.ReadFile(name)
-				if err != nil {
-					d.fault(n.GetToken(), path, "cannot be read: %v", err)
-					return
-				}
+			if secret, ok := d.referenced(n, path, "give sha256 here"); ok {
 				digested(n, path, secret)
 			}
 		}},

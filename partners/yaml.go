@@ -20,7 +20,7 @@ type field struct {
 var misplaced = map[string]string{
 	"dedup_window": "retention", "retry_window": "retention", "payloads": "retention",
 	"acknowledgements": "retention", "quarantine": "retention", "deliveries": "retention",
-	"legal_hold": "retention", "tokens": "http", "invoice": "known_document", "despatch": "known_document",
+	"legal_hold": "retention", "tokens": "http", "credentials": "http", "invoice": "known_document", "despatch": "known_document",
 	"charset": "reading", "default_charset": "reading", "byte_order_mark": "reading", "blank_lines": "reading",
 	"padding": "reading", "leading_zeros": "reading", "surrounding_text": "reading", "line_wraps": "reading",
 	"structure": "reading", "guide": "reading",
