@@ -522,6 +522,60 @@ CREATE TABLE public.payload_held (
 );
 ALTER TABLE ONLY public.payload_held ALTER COLUMN body SET COMPRESSION lz4;
 
+CREATE TABLE public.subscription (
+    name text NOT NULL COLLATE pg_catalog."C",
+    spec jsonb NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    from_xid xid8 NOT NULL,
+    paused_at timestamp with time zone,
+    paused_by text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.subscription_attempt (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    attempt_id uuid NOT NULL,
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    status smallint NOT NULL,
+    took_ms integer NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    answer text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE public.subscription_event (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    event_month date NOT NULL,
+    state smallint NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.subscription_stream (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    subscription text NOT NULL COLLATE pg_catalog."C",
+    xid xid8 NOT NULL,
+    event_id uuid NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    lease_id uuid,
+    attempts integer DEFAULT 0 NOT NULL,
+    refusals integer DEFAULT 0 NOT NULL,
+    failure text DEFAULT ''::text NOT NULL,
+    failing_since timestamp with time zone,
+    paused_at timestamp with time zone,
+    sent bigint DEFAULT 0 NOT NULL,
+    sent_at timestamp with time zone
+)
+WITH (fillfactor='50');
+
 CREATE TABLE public.variant (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -665,6 +719,18 @@ ALTER TABLE ONLY public.payload_default
 ALTER TABLE ONLY public.payload_held
     ADD CONSTRAINT payload_held_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
 
+ALTER TABLE ONLY public.subscription_attempt
+    ADD CONSTRAINT subscription_attempt_pkey PRIMARY KEY (partner_id, attempt_id);
+
+ALTER TABLE ONLY public.subscription_event
+    ADD CONSTRAINT subscription_event_pkey PRIMARY KEY (partner_id, subscription, event_id);
+
+ALTER TABLE ONLY public.subscription
+    ADD CONSTRAINT subscription_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.subscription_stream
+    ADD CONSTRAINT subscription_stream_pkey PRIMARY KEY (partner_id, subscription);
+
 ALTER TABLE ONLY public.variant
     ADD CONSTRAINT variant_pkey PRIMARY KEY (partner_id, message_id, payload_sha256);
 
@@ -710,9 +776,19 @@ CREATE INDEX outbox_pending ON ONLY public.outbox USING btree (next_at) WHERE (s
 
 CREATE INDEX outbox_default_next_at_idx ON public.outbox_default USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 
+CREATE INDEX outbox_order ON ONLY public.outbox USING btree (partner_id, xid, event_id);
+
+CREATE INDEX outbox_default_order ON public.outbox_default USING btree (partner_id, xid, event_id);
+
 CREATE INDEX outbox_held_next_at_idx ON public.outbox_held USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 
+CREATE INDEX outbox_held_order ON public.outbox_held USING btree (partner_id, xid, event_id);
+
 CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
+
+CREATE INDEX subscription_attempt_at ON public.subscription_attempt USING btree (at);
+
+CREATE INDEX subscription_attempt_event ON public.subscription_attempt USING btree (partner_id, event_id);
 
 CREATE INDEX variant_payload_held ON public.variant USING btree (partner_id, payload_id) WHERE (payload_month = '9999-01-01'::date);
 
@@ -734,9 +810,13 @@ ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_held_pkey;
 
 ALTER INDEX public.outbox_pending ATTACH PARTITION public.outbox_default_next_at_idx;
 
+ALTER INDEX public.outbox_order ATTACH PARTITION public.outbox_default_order;
+
 ALTER INDEX public.outbox_pkey ATTACH PARTITION public.outbox_default_pkey;
 
 ALTER INDEX public.outbox_pending ATTACH PARTITION public.outbox_held_next_at_idx;
+
+ALTER INDEX public.outbox_order ATTACH PARTITION public.outbox_held_order;
 
 ALTER INDEX public.outbox_pkey ATTACH PARTITION public.outbox_held_pkey;
 

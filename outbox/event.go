@@ -47,6 +47,13 @@ const (
 	AlertClosed   = "alert.closed" // without a decision of its own: by a delivery or another decision
 )
 
+// Types are all of which a subscription may be told: events, and notices.
+var Types = []string{
+	AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed,
+	DocumentCreated, DocumentSuperseded, DriftDecided, DriftOpened, MessageProcessed, MessageReceived,
+	NoticeDiscarded, NoticeRefused,
+}
+
 // Event is a row to be written. Its id is the idempotency key of whoever reads it.
 type Event struct {
 	Partner string

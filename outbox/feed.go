@@ -1,0 +1,119 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Feed reads events of all partners for whoever asks: in the order of the transactions
+// that wrote them.
+type Feed struct {
+	Pool *pgxpool.Pool
+}
+
+// FeedFilter narrows Read.
+type FeedFilter struct {
+	Partner string   // "" is all
+	Types   []string // exact ones
+	After   Place    // cursor: those after it
+	Limit   int      // events that are looked at
+}
+
+// FeedPage is what a reader gets at once.
+type FeedPage struct {
+	Events []*Record
+	Next   Place // to ask from next
+	More   bool  // there may be more at once
+}
+
+// Read gives the events after a place. What a running transaction may still commit
+// before an event holds that event back until it has ended: a reader who asks from the
+// place he was given has missed nothing.
+//
+// Whose events there are is read with them: a process that does not know a new partner
+// yet would else go past his events. Each partner's are read from the partner's own
+// place in the index, then the first of all.
+func (f Feed) Read(ctx context.Context, a FeedFilter) (FeedPage, error) {
+	rows, err := f.Pool.Query(ctx, `
+		with recursive whose as (
+			(select o.partner_id as id from outbox o where $1 = '' or o.partner_id = $1 order by o.partner_id limit 1)
+			union all
+			select (select o.partner_id from outbox o where o.partner_id > p.id order by o.partner_id limit 1)
+			from whose p where p.id is not null and $1 = '')
+		select e.partner_id, e.event_id, e.xid, e.purge_month, e.kind, e.type, e.subject, e.created_at,
+			case when e.type = any($4) then e.body end
+		from whose p cross join lateral (
+			select partner_id, event_id, xid, purge_month, kind, type, subject, created_at, body
+			from outbox
+			where partner_id = p.id and (xid, event_id) > ($2, $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
+			order by xid, event_id limit $5) as e
+		where p.id is not null
+		order by e.xid, e.event_id limit $5`, a.Partner, a.After.XID, a.After.ID, a.Types, a.Limit)
+	if err != nil {
+		return FeedPage{}, fmt.Errorf("read the feed: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Record, error) {
+		var r Record
+		err := row.Scan(&r.Partner, &r.ID, &r.Place.XID, &r.Month, &r.Kind, &r.Type, &r.Subject, &r.At, &r.Body)
+		r.Place.ID = r.ID
+		return &r, err
+	})
+	if err != nil {
+		return FeedPage{}, fmt.Errorf("read the feed: %w", err)
+	}
+	page := FeedPage{Next: a.After, More: len(all) == a.Limit}
+	for _, r := range all {
+		page.Next = r.Place
+		if r.Body != nil {
+			page.Events = append(page.Events, r)
+		}
+	}
+	return page, nil
+}
+
+// EventTypes gives the exact types of patterns like document.*; nil and the pattern
+// that stands for nothing, where one does not.
+func EventTypes(patterns ...string) (types []string, unknown string) {
+	for _, pattern := range patterns {
+		list := typesOf(strings.TrimPrefix(pattern, TypePrefix))
+		if len(list) == 0 {
+			return nil, pattern
+		}
+		types = append(types, list...)
+	}
+	return types, ""
+}
+
+// IndexPartitions gives the index by which events are read in order to partitions that
+// were there before the index was. It does not stop deliveries, and may be broken off.
+func IndexPartitions(ctx context.Context, pool *pgxpool.Pool) error {
+	rows, err := pool.Query(ctx, `
+		select c.relname::text from pg_inherits i join pg_class c on c.oid = i.inhrelid
+		where i.inhparent = 'outbox'::regclass and not exists (
+			select from pg_index x join pg_inherits h on h.inhrelid = x.indexrelid
+			where x.indrelid = c.oid and h.inhparent = 'outbox_order'::regclass)`)
+	if err != nil {
+		return fmt.Errorf("look for partitions of the outbox without order: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("look for partitions of the outbox without order: %w", err)
+	}
+	for _, name := range names {
+		index := pgx.Identifier{name + "_order"}.Sanitize()
+		for _, sql := range []string{
+			`drop index if exists ` + index, // one that was broken off is not valid
+			`create index concurrently ` + index + ` on ` + pgx.Identifier{name}.Sanitize() + ` (partner_id, xid, event_id)`,
+			`alter index outbox_order attach partition ` + index,
+		} {
+			if _, err := pool.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("give %s its order: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
