@@ -93,6 +93,8 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 			return pl, g.decideTransportDrift(pl)
 		case Noted:
 			pl.noted = true
+		case AdoptTransport:
+			in.importUnknown()
 		}
 	}
 	for _, p := range in.parts {
@@ -105,6 +107,19 @@ func (g *Gateway) decide(in *intake) (*plan, error) {
 	g.decideTransport(pl)
 	pl.collect()
 	return pl, nil
+}
+
+// importUnknown: what came under an id that a former gateway processed was
+// processed by it, whatever number it had.
+func (in *intake) importUnknown() {
+	for _, p := range in.parts {
+		if p.key == (dedup.Ref{}) || in.keys[p.key] != nil {
+			continue
+		}
+		k := dedup.NewKey(p.key, dedup.Interchange, in.now, purgeOn(in.now, p.owner.Retention.DedupWindow))
+		k.Add(&dedup.Variant{NoDigest: true, State: dedup.Imported, Answer: int16(ToldAccepted)})
+		in.keys[p.key] = k
+	}
 }
 
 // allCarried: of an id that carried another payload, every interchange it carried

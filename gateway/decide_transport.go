@@ -23,6 +23,12 @@ func (g *Gateway) decideTransport(pl *plan) {
 		}
 		pl.tvariant.Messages = in.partRecords()
 		pl.tkey.Touch(pl.tvariant)
+	} else if pl.transport.Then == AdoptTransport {
+		v := pl.tkey.Imported()
+		v.SHA256, v.NoDigest, v.State, v.DeliveryID = in.SHA256, false, dedup.Accepted, in.id
+		v.Messages, v.Length = in.partRecords(), in.Payload.Size()
+		pl.tkey.Touch(v)
+		pl.tvariant = v
 	} else {
 		if pl.tkey == nil {
 			pl.tkey = dedup.NewKey(in.key, dedup.Transport, in.now, purgeOn(in.now, in.Partner.Retention.DedupWindow))

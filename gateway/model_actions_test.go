@@ -31,6 +31,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"restart":        m.restart,
 		"forge":          func(t *rapid.T) { m.forge(t, m.parts(t)) },
 		"import":         m.importNumber,
+		"import id":      m.importID,
 		"work":           m.work,
 		"work 2":         m.work,
 		"work 3":         m.work,

@@ -75,6 +75,24 @@ func (m *machine) importNumber(t *rapid.T) {
 	m.newKey(t, id, &modelVariant{noDigest: true, state: "imported", answer: gateway.ToldAccepted}, &dedup.Variant{NoDigest: true, State: dedup.Imported})
 }
 
+// importID makes a transport id known from a former gateway.
+func (m *machine) importID(t *rapid.T) {
+	id := "http:nordhafen:" + pick(t, "id", "T1", "T2", "T3")
+	if m.ids[id] != nil {
+		noSubject(t)
+	}
+	t.Logf("import %s", id)
+	m.ids[id] = &modelID{id: id, payloads: []*modelPayload{{noDigest: true, state: "imported", answer: gateway.ToldAccepted}}}
+	k := dedup.NewKey(dedup.Ref{Partner: m.partner, ID: id}, dedup.Transport, m.rig.now, m.rig.now.AddDate(1, 0, 0))
+	k.Add(&dedup.Variant{NoDigest: true, State: dedup.Imported, DeliveryID: m.NewID(), Answer: int16(gateway.ToldAccepted)})
+	var b pgx.Batch
+	dedup.QueueClaim(&b, []*dedup.Key{k}, func(dedup.Ref) {})
+	if err := m.Pool.SendBatch(context.Background(), &b).Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.agree(t)
+}
+
 // some gives a key with a variant that fits, with that variant's place in it.
 func (m *machine) some(t *rapid.T, label string, fits func(*modelKey, *modelVariant) bool) (*modelKey, int) {
 	type place struct {

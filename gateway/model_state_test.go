@@ -110,11 +110,13 @@ type carried struct {
 
 type modelPayload struct {
 	sha    [32]byte
-	state  string // accepted: processed or refused under the id; quarantined, refused: a drift
+	state  string // accepted: processed or refused under the id; quarantined, refused: a drift; imported
 	answer gateway.Answer
 	body   []byte // the answer as it left; nil: not kept
 	parts  []modelPart
 	alert  *modelAlert
+
+	noDigest bool // imported, and its digest has not come yet
 }
 
 // modelPart is what an id keeps of one interchange it carried.
@@ -161,7 +163,18 @@ func (i *modelID) find(d [32]byte) *modelPayload {
 		return nil
 	}
 	for _, p := range i.payloads {
-		if p.sha == d {
+		if !p.noDigest && p.sha == d {
+			return p
+		}
+	}
+	return nil
+}
+
+// imported gives what a former gateway received under the id, as long as nobody
+// knows which bytes those were.
+func (i *modelID) imported() *modelPayload {
+	for _, p := range i.payloads {
+		if p.noDigest {
 			return p
 		}
 	}

@@ -45,6 +45,9 @@ func (w *world) deliver(id string, parts []*sending) *expectation {
 	case e.rule == "T6" && w.transportID != "unreliable":
 		return w.transportDrift(e, t, d, parts)
 	}
+	if e.rule == "T3b" {
+		w.importUnknown(parts)
+	}
 	drifted := slices.Clone(w.drifted)
 	for n, s := range parts {
 		e.items = append(e.items, w.part(s, before, n))
@@ -62,6 +65,17 @@ func (w *world) deliver(id string, parts []*sending) *expectation {
 	return e
 }
 
+// importUnknown: what comes under an id that a former gateway processed was
+// processed by it.
+func (w *world) importUnknown(parts []*sending) {
+	for _, s := range parts {
+		if id := w.keyOf(s); w.owns(s) && w.keys[id] == nil {
+			v := &modelVariant{noDigest: true, state: "imported", answer: gateway.ToldAccepted}
+			w.keys[id] = &modelKey{id: id, current: v, variants: []*modelVariant{v}}
+		}
+	}
+}
+
 // transportRow is the table at transport level.
 func (w *world) transportRow(t *modelID, d [32]byte, parts []*sending) string {
 	before := t.find(d)
@@ -74,6 +88,8 @@ func (w *world) transportRow(t *modelID, d [32]byte, parts []*sending) string {
 		return "T2b"
 	case before != nil:
 		return "T3"
+	case t.imported() != nil:
+		return "T3b"
 	case !w.hadEffect(t):
 		return "T4"
 	}
@@ -141,7 +157,13 @@ func (w *world) part(s *sending, before *modelPayload, n int) *wanted {
 // keep notes the delivery under its transport id.
 func (w *world) keep(e *expectation, d [32]byte, parts []*sending, before *modelPayload) {
 	p := before
-	if p == nil {
+	if e.rule == "T3b" {
+		p = w.ids[e.id].imported()
+		p.sha, p.noDigest, p.state, p.parts = d, false, "accepted", make([]modelPart, len(parts))
+		for n := range p.parts {
+			p.parts[n].answer = e.items[n].answer
+		}
+	} else if p == nil {
 		t := w.ids[e.id]
 		if t == nil {
 			t = &modelID{id: e.id}
@@ -152,7 +174,7 @@ func (w *world) keep(e *expectation, d [32]byte, parts []*sending, before *model
 			p.parts[n].answer = e.items[n].answer
 		}
 		t.payloads = append(t.payloads, p)
-	} else if p.body != nil && p.sameAnswers(e.items) {
+	} else if e.rule == "T3" && p.body != nil && p.sameAnswers(e.items) {
 		e.body, e.answer = p.body, p.answer
 		return
 	}

@@ -286,6 +286,37 @@ var rowTests = map[string]func(*testing.T, *rig){
 			r.must("id-1", other, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
 		})
 	},
+	"T3b": func(t *testing.T, r *rig) {
+		imported := func(r *rig, id string) {
+			r.exec(`insert into inbox (partner_id, message_id, kind, purge_on, state, answer, messages, delivery_id)
+				values ('acme', $1, 1, '2028-01-01', $2, $3, '', gen_random_uuid())`, "http:nordhafen:"+id, int16(dedup.Imported), int16(gateway.ToldAccepted))
+		}
+		imported(r, "id-1")
+		a := interchange("REF1", message{number: "R-1"})
+		first := r.must("id-1", a, gateway.Duplicate, gateway.ToldAccepted, "T3b I8b")
+		again := r.must("id-1", a, gateway.Duplicate, gateway.ToldAccepted, "T3 I2")
+		if d := cmp.Diff(string(first.Rendered.Body), string(again.Rendered.Body)); d != "" {
+			t.Errorf("a repeat gets the first receipt:\n%s", d)
+		}
+		r.must("", a, gateway.Duplicate, gateway.ToldAccepted, "I2")
+		if r.posted() != 0 {
+			t.Error("what the former gateway processed was posted again")
+		}
+		r.must("id-1", interchange("REF2", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "T6")
+		r.must("id-2", interchange("REF1", message{number: "R-2"}), gateway.Drift, gateway.ToldDrift, "T1 I13")
+		t.Run("what is known there already is judged by that", func(t *testing.T) {
+			r := r.fresh(t)
+			b := interchange("REF1", message{number: "R-1", bad: "count"})
+			r.must("", b, gateway.First, gateway.ToldRejected, "I1b")
+			imported(r, "id-1")
+			r.must("id-1", b, gateway.Duplicate, gateway.ToldRejected, "T3b I6")
+		})
+		t.Run("a file older than the window is what it was", func(t *testing.T) {
+			r := r.fresh(t)
+			imported(r, "id-1")
+			r.must("id-1", interchangeFrom("9520001000010:14", "200101:1015", "REF1", message{number: "R-1"}), gateway.Duplicate, gateway.ToldAccepted, "T3b I8b")
+		})
+	},
 	"T4": func(t *testing.T, r *rig) {
 		r.must("id-1", interchange("REF1", message{number: "R-1", bad: "count"}), gateway.First, gateway.ToldRejected, "T1 I1b")
 		r.must("id-1", interchange("REF2", message{number: "R-1"}), gateway.First, gateway.ToldAccepted, "T4 I1b")

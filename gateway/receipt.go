@@ -103,7 +103,8 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 	if r.drift != nil {
 		out.Alert = r.drift.alert.ID.String()
 	}
-	if r.p != nil && !r.stored && r.answer != ToldReplaced {
+	adopted := r.row != nil && r.row.Effect == Adopt // its messages were not judged, whatever was prepared
+	if r.p != nil && !r.stored && !adopted && r.answer != ToldReplaced {
 		if r.drift == nil || r.row.Effect == Absorb { // of a drift the alert's id only
 			listFindings(&out, pl, r)
 		}

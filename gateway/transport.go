@@ -24,6 +24,7 @@ const (
 	Noted                               // the interchange level decides; the difference is noted
 	JoinTransport                       // joins the alert, stored answer
 	StoredAnswer                        // Duplicate, its stored answer
+	AdoptTransport                      // D's digest becomes the imported one's; what the interchange level does not know counts as imported too
 	TransportDrift                      // nothing of it is processed, no interchange key is made
 )
 
@@ -52,6 +53,9 @@ var Transports = []TransportRow{
 	{Name: "T3", Found: "T known, D was processed or refused under it", Then: SameTransport,
 		Text: "interchange level; its answers make up the answer. I1 and I1b never apply here: what that level does not know any more is a Duplicate with T's stored answer, or, if it only ever got 503, as I6; what was refused without a key is judged again under a new revision",
 		fits: func(_ *TransportArrival, _ *dedup.Key, v *dedup.Variant) bool { return v != nil }},
+	{Name: "T3b", Found: "T holds an imported variant without digest", Then: AdoptTransport,
+		Text: "interchange level, where what is not known counts as imported with it (I8b); D's digest becomes that variant's",
+		fits: func(_ *TransportArrival, k *dedup.Key, v *dedup.Variant) bool { return v == nil && k.Imported() != nil }},
 	{Name: "T4", Found: "T known, other D, nothing was posted, absorbed, held, pending or acknowledged positively under T", Then: ToInterchanges,
 		Text: "interchange level (a correction)",
 		fits: func(a *TransportArrival, _ *dedup.Key, _ *dedup.Variant) bool { return !a.Effect }},
