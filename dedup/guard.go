@@ -220,7 +220,7 @@ func QueueGuardChanges(b *pgx.Batch, guards []*Guard) {
 		if !g.dirty {
 			continue
 		}
-		var contents []byte
+		contents := []byte{} // not null: an imported guard knows none
 		for _, c := range g.Contents {
 			contents = append(contents, c[:]...)
 		}

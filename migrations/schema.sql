@@ -397,6 +397,23 @@ CREATE TABLE public.job (
     passing smallint DEFAULT 0 NOT NULL
 );
 
+CREATE TABLE public.key_import (
+    import_id uuid NOT NULL,
+    file_sha256 bytea NOT NULL,
+    name text NOT NULL,
+    person text NOT NULL,
+    dry_run boolean DEFAULT false NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    rows_done bigint DEFAULT 0 NOT NULL,
+    added bigint DEFAULT 0 NOT NULL,
+    known bigint DEFAULT 0 NOT NULL,
+    differs bigint DEFAULT 0 NOT NULL,
+    faulty bigint DEFAULT 0 NOT NULL,
+    expired bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT key_import_file_sha256_check CHECK ((length(file_sha256) = 32))
+);
+
 CREATE TABLE public.message_state (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -677,6 +694,9 @@ ALTER TABLE ONLY public.inbox
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (partner_id, message_id, payload_sha256);
 
+ALTER TABLE ONLY public.key_import
+    ADD CONSTRAINT key_import_pkey PRIMARY KEY (import_id);
+
 ALTER TABLE ONLY public.message_state
     ADD CONSTRAINT message_state_pkey PRIMARY KEY (partner_id, message_id, payload_sha256, seq);
 
@@ -771,6 +791,8 @@ CREATE INDEX inbox_purge ON public.inbox USING btree (purge_on) WHERE (hold = 0)
 CREATE INDEX inbox_unfinished ON public.inbox USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY[3, 4, 5]));
 
 CREATE INDEX job_due ON public.job USING btree (partner_id, due_at);
+
+CREATE UNIQUE INDEX key_import_file ON public.key_import USING btree (file_sha256) WHERE (NOT dry_run);
 
 CREATE INDEX outbox_pending ON ONLY public.outbox USING btree (next_at) WHERE (state = ANY (ARRAY[1, 2]));
 

@@ -46,6 +46,9 @@ func (fs Faults) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Nearest gives the name that word is most likely a slip of, or "" if there is none.
+func Nearest(word string, names []string) string { return nearest(word, names) }
+
 // nearest gives the name most like word, or "" if none is near: at most a third
 // of its letters, and never more than three, are wrong.
 func nearest(word string, names []string) string {

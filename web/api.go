@@ -50,6 +50,14 @@ type API struct {
 	// Report notes what was done with a document and writes the audit line, in one
 	// transaction. The error wraps documents.ErrReport where it does not fit.
 	Report func(ctx context.Context, by accounts.Identity, partner string, document uuid.UUID, r documents.Report) error
+	// BeginImport notes a file of keys of a former gateway, or gives the import that
+	// knows it, and writes the audit line where rows are to come from the first one
+	// on (opened), in one transaction.
+	BeginImport func(ctx context.Context, by accounts.Identity, im dedup.Import, again bool) (begun dedup.Import, opened bool, err error)
+	// ImportRows imports the next rows of a file, and writes the audit line with the
+	// last ones, in one transaction. The error is a *gateway.NotTheNextRow where they
+	// are not the next ones.
+	ImportRows func(ctx context.Context, by accounts.Identity, id uuid.UUID, rows gateway.ImportRows) (dedup.Import, []gateway.ImportFault, error)
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original

@@ -63,6 +63,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		}
 	}
 	r.get(accounts.Viewer, "/documents", &docs)
+	imported := begunImport(t, r, "again")
 	admin := r.tokens[accounts.Admin]
 	var made struct {
 		ID string `json:"token_id"`
@@ -117,6 +118,15 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"posted","note":"booked"}`},
 			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"taken"}`},
 			{"POST", "/documents/" + uuid.NewString() + "/report", "application/json", `{"is":"taken"}`},
+		},
+		"GET /imports": {{"GET", "/imports", "", ""}, {"GET", "/imports?limit=1", "", ""}},
+		"POST /imports": {{"POST", "/imports", "application/json", newImport("again")}, {"POST", "/imports", "application/json", newImport("new")},
+			{"POST", "/imports", "application/json", `{"name":"x","file_sha256":"1"}`}},
+		"GET /imports/{import_id}": {{"GET", "/imports/" + imported, "", ""}, {"GET", "/imports/" + uuid.NewString(), "", ""}},
+		"POST /imports/{import_id}/rows": {
+			{"POST", "/imports/" + imported + "/rows", "application/json", `{"first_row":1,"rows":[{"partner":"acme","kind":"transport"},` + fmt.Sprintf(importRow, 1) + `],"last":true}`},
+			{"POST", "/imports/" + imported + "/rows", "application/json", `{"first_row":2,"rows":[]}`},
+			{"POST", "/imports/" + uuid.NewString() + "/rows", "application/json", `{"first_row":1,"rows":[]}`},
 		},
 		"GET /users": {{"GET", "/users", "", ""}},
 		"POST /users": {

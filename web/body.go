@@ -36,8 +36,11 @@ func (c *call) body(limit int64, types ...string) ([]byte, error) {
 }
 
 // decode reads a JSON body; keys that are not known are refused.
-func (c *call) decode(into any) error {
-	text, err := c.body(maxBody, "application/json")
+func (c *call) decode(into any) error { return c.decodeUpTo(maxBody, into) }
+
+// decodeUpTo is decode with a limit of its own, in bytes.
+func (c *call) decodeUpTo(limit int64, into any) error {
+	text, err := c.body(limit, "application/json")
 	if err != nil {
 		return err
 	}

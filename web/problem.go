@@ -27,6 +27,7 @@ type problem struct {
 	Code      int     `json:"status"`
 	Detail    string  `json:"detail,omitempty"`
 	Faults    []fault `json:"errors,omitempty"`
+	RowsDone  *int64  `json:"rows_done,omitempty"`  // of an import
 	RequestID string  `json:"request_id,omitempty"` // of the log line, where the fault is ours
 }
 
@@ -55,6 +56,7 @@ var Titles = map[string]string{
 	"not-as-asked":          "It cannot be made as asked",
 	"not-decided":           "It was not done, and nothing was changed",
 	"busy":                  "The message is being worked on",
+	"not-the-next-row":      "The import is at another row",
 	"no-longer-kept":        "Its retention has passed",
 	"unavailable":           "The database does not answer",
 	"failed":                "Something went wrong on our side",
@@ -64,6 +66,7 @@ var Titles = map[string]string{
 func asProblem(err error) *problem {
 	var told *problem
 	var no *gateway.Refusal
+	var row *gateway.NotTheNextRow
 	var faults partners.Faults
 	var tooLarge *http.MaxBytesError
 	var network net.Error
@@ -72,6 +75,8 @@ func asProblem(err error) *problem {
 		return told
 	case errors.As(err, &no):
 		return refused(no)
+	case errors.As(err, &row):
+		return &problem{Status: http.StatusConflict, Type: "not-the-next-row", Detail: row.Error(), RowsDone: &row.Rows}
 	case errors.Is(err, gateway.ErrBusy):
 		return &problem{Status: http.StatusConflict, Type: "busy", Detail: "a copy of the message is being received, or another decision on it taken; try again"}
 	case errors.As(err, &faults):
@@ -82,7 +87,7 @@ func asProblem(err error) *problem {
 		return p
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: "at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes are taken here"}
-	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, documents.ErrNotFound):
+	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, dedup.ErrNoImport), errors.Is(err, documents.ErrNotFound):
 		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
 	case errors.Is(err, accounts.ErrLastAdmin):
 		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "nothing was changed: " + err.Error()}

@@ -86,6 +86,21 @@ func newRig(t *testing.T) *rig {
 		Report: func(ctx context.Context, _ accounts.Identity, partner string, id uuid.UUID, rep documents.Report) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { _, err := documents.ReportTx(ctx, tx, partner, id, rep); return err })
 		},
+		BeginImport: func(ctx context.Context, by accounts.Identity, im dedup.Import, again bool) (begun dedup.Import, opened bool, err error) {
+			im.ID, im.Person, im.Started = uuid.Must(uuid.NewV7()), by.Person, time.Now()
+			err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+				begun, opened, err = dedup.BeginImportTx(ctx, tx, im, again)
+				return err
+			})
+			return begun, opened, err
+		},
+		ImportRows: func(ctx context.Context, _ accounts.Identity, id uuid.UUID, rows gateway.ImportRows) (im dedup.Import, faults []gateway.ImportFault, err error) {
+			err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+				im, faults, err = gateway.Importer{Partner: r.directory.Partner, Now: time.Now}.ImportTx(ctx, tx, id, rows)
+				return err
+			})
+			return im, faults, err
+		},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},

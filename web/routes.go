@@ -54,6 +54,11 @@ var Routes = []Route{
 
 	{http.MethodPost, "/documents/{document_id}/report", accounts.Consumer, nil, (*call).reportDocument},
 
+	{http.MethodGet, "/imports", accounts.Admin, paging, (*call).listImports},
+	{http.MethodPost, "/imports", accounts.Admin, nil, (*call).beginImport},
+	{http.MethodGet, "/imports/{import_id}", accounts.Admin, nil, (*call).showImport},
+	{http.MethodPost, "/imports/{import_id}/rows", accounts.Admin, nil, (*call).importRows},
+
 	{http.MethodGet, "/users", accounts.Admin, nil, (*call).listUsers},
 	{http.MethodPost, "/users", accounts.Admin, nil, (*call).addUser},
 	{http.MethodPost, "/users/{person}/role", accounts.Admin, nil, (*call).setUserRole},

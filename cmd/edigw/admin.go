@@ -22,6 +22,7 @@ type administration struct {
 	partners  *partners.Store
 	accounts  *accounts.Store
 	directory *partners.Directory
+	clock     *gateway.Clock
 }
 
 // act does something and writes its audit line; detail is asked for after do.

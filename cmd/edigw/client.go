@@ -140,6 +140,9 @@ func (p *problem) Error() string {
 	return printableLines(text)
 }
 
+// is reports whether the problem is of that type.
+func (p *problem) is(kind string) bool { return p != nil && strings.HasSuffix(p.Type, "/"+kind) }
+
 func printableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {

@@ -27,6 +27,7 @@ type grammar struct {
 	Diff     diffCommand     `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
 
 	Ingest   ingestCommand   `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
+	Import   importCommand   `cmd:"" help:"Take over what a former gateway has processed."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
 	Drift    driftCommand    `cmd:"" help:"Known ids that came with other content."`

@@ -112,7 +112,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, err
 	}
 	people := &accounts.Store{Pool: pool, Now: clock.Now}
-	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory}
+	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, clock: &clock}
 
 	registry := prometheus.NewRegistry()
 	metrics, err := gateway.NewMetrics(registry, programVersion())
@@ -139,7 +139,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
-		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, Record: s.admin.record, Compare: compareTexts,
+		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
