@@ -21,7 +21,7 @@ func (c *call) admit(rt Route) error {
 			return err
 		}
 		if !c.who.Role.AtLeast(rt.Role) {
-			return &problem{Status: http.StatusForbidden, Type: "not-allowed", Detail: fmt.Sprintf("this needs the role %s; the token has the role %s", rt.Role, c.who.Role)}
+			return &problem{Status: http.StatusForbidden, Type: "not-allowed", Shown: true, Needs: rt.Role, Detail: fmt.Sprintf("this needs the role %s; the token has the role %s", rt.Role, c.who.Role)}
 		}
 	}
 	var err error
@@ -34,10 +34,15 @@ func (c *call) admit(rt Route) error {
 func (c *call) authenticate() error {
 	refused := &problem{Status: http.StatusUnauthorized, Type: "not-authenticated",
 		Detail: "send `Authorization: Bearer` with a token that `edigw tokens create` gave and that has neither expired nor been revoked"}
-	scheme, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
+	shown := c.r.Header.Values("Authorization")
+	if len(shown) != 1 { // none; or several, of which it is not for us to choose
+		return refused
+	}
+	scheme, token, _ := strings.Cut(shown[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return refused
 	}
+	refused.Shown = true
 	who, err := c.api.Accounts.Authenticate(c.ctx(), strings.TrimSpace(token))
 	if errors.Is(err, accounts.ErrNotAuthenticated) {
 		c.api.Log.InfoContext(c.ctx(), "token refused", "remote", c.r.RemoteAddr, "path", c.r.URL.Path, "err", err)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/accounts"
@@ -223,73 +222,6 @@ func checkAnswer(t *testing.T, document schemas, op operation, call string, a an
 	}
 	for _, f := range document.faults(media.Schema, value, "") {
 		t.Errorf("%s: %s", call, f)
-	}
-}
-
-func TestRoles(t *testing.T) {
-	r := newRig(t)
-	expired, _, err := (&accounts.Store{Pool: r.pool, Now: func() time.Time { return time.Now().Add(-time.Hour) }}).FirstToken(t.Context(),
-		accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "late", Role: accounts.Admin, Label: "x", Expires: time.Now().Add(-time.Minute)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	withdrawn, tok, err := r.api.Accounts.FirstToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, accounts.NewToken{Person: "gone", Role: accounts.Admin, Label: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.api.Accounts.RevokeToken(t.Context(), accounts.Identity{Person: "test", Role: accounts.Admin}, tok.ID); err != nil {
-		t.Fatal(err)
-	}
-	partnerToken, err := r.api.Partners.IssueToken(t.Context(), "acme", "x", time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := accounts.Identity{Person: "test", Role: accounts.Admin}
-	disabled, _, err := r.api.Accounts.FirstToken(t.Context(), root, accounts.NewToken{Person: "left", Role: accounts.Admin, Label: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.api.Accounts.Disable(t.Context(), root, "left"); err != nil {
-		t.Fatal(err)
-	}
-	strangers := map[string]string{"no token": "", "a disabled person's token": disabled, "an expired token": expired, "a revoked token": withdrawn, "a partner's token": partnerToken, "garbage": "edigw_t_x"}
-	fill := strings.NewReplacer("{partner}", "acme", "{message_id}", "x", "{alert_id}", uuid.NewString(), "{document_id}", uuid.NewString(), "{token_id}", uuid.NewString(), "{label}", "x", "{person}", "nobody")
-	for _, rt := range Routes {
-		path := fill.Replace(rt.Path)
-		t.Run(rt.Method+" "+rt.Path, func(t *testing.T) {
-			var refused []answer
-			for who, token := range strangers {
-				a := r.ask(token, rt.Method, path, "")
-				if rt.Role == "" {
-					if a.status != http.StatusOK {
-						t.Errorf("%s: %d, but it is open to all", who, a.status)
-					}
-					continue
-				}
-				if a.status != http.StatusUnauthorized || a.header.Get("WWW-Authenticate") == "" {
-					t.Errorf("%s: %d, want 401 with WWW-Authenticate", who, a.status)
-				}
-				refused = append(refused, a)
-			}
-			for _, a := range refused {
-				if diff := cmp.Diff(refused[0].body, a.body); diff != "" {
-					t.Errorf("strangers are told apart:\n%s", diff)
-				}
-			}
-			for _, role := range accounts.Roles {
-				a := r.ask(r.tokens[role], rt.Method, path, "")
-				switch may := rt.Role == "" || role.AtLeast(rt.Role); {
-				case may && (a.status == http.StatusForbidden || a.status == http.StatusUnauthorized):
-					t.Errorf("%s may, but is told %d", role, a.status)
-				case !may && a.status != http.StatusForbidden:
-					t.Errorf("%s may not, but is told %d: %s", role, a.status, a.body)
-				case !may:
-					if p := a.problem(t); p.Type != "not-allowed" || !strings.Contains(p.Detail, string(rt.Role)) {
-						t.Errorf("%s is told %+v", role, p)
-					}
-				}
-			}
-		})
 	}
 }
 

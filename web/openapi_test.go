@@ -18,8 +18,15 @@ type operation struct {
 	Role        string               `json:"x-role"`
 	Security    *[]map[string]any    `json:"security"`
 	Parameters  []map[string]any     `json:"parameters"`
-	RequestBody map[string]any       `json:"requestBody"`
+	RequestBody *requestBody         `json:"requestBody"`
 	Responses   map[string]*response `json:"responses"`
+}
+
+type requestBody struct {
+	Content map[string]struct {
+		Schema  any `json:"schema"`
+		Example any `json:"example"`
+	} `json:"content"`
 }
 
 type response struct {
@@ -78,7 +85,7 @@ func described(t *testing.T) (operations map[string]operation, document schemas)
 }
 
 func TestTheDocumentDescribesEveryRoute(t *testing.T) {
-	operations, _ := described(t)
+	operations, document := described(t)
 	routed := map[string]bool{}
 	mux := (&API{Metrics: http.NotFoundHandler()}).Handler().(chi.Router)
 	err := chi.Walk(mux, func(method, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
@@ -110,6 +117,13 @@ func TestTheDocumentDescribesEveryRoute(t *testing.T) {
 			ids[op.OperationID] = name
 			if diff := cmp.Diff(understood(rt), parametersOf(op)); diff != "" {
 				t.Errorf("parameters understood (-) and described (+):\n%s", diff)
+			}
+			if op.RequestBody != nil {
+				for contentType, media := range op.RequestBody.Content {
+					for _, f := range document.faults(media.Schema, media.Example, "") {
+						t.Errorf("the example of %s does not fit its schema: %s", contentType, f)
+					}
+				}
 			}
 			if op.Responses["default"] == nil || op.Responses["default"].Ref != "#/components/responses/Problem" {
 				t.Error("the default response is not a problem")

@@ -29,6 +29,18 @@ type problem struct {
 	Faults    []fault `json:"errors,omitempty"`
 	RowsDone  *int64  `json:"rows_done,omitempty"`  // of an import
 	RequestID string  `json:"request_id,omitempty"` // of the log line, where the fault is ours
+
+	Shown bool          `json:"-"` // a token was, of whatever kind
+	Needs accounts.Role `json:"-"` // the role that would be enough
+}
+
+// challenge is WWW-Authenticate (RFC 6750 §3). Whoever showed no token is not told
+// that it was wrong.
+func (p *problem) challenge(code string) string {
+	if !p.Shown {
+		return `Bearer realm="edigw"`
+	}
+	return `Bearer realm="edigw", error="` + code + `"`
 }
 
 // fault is one thing wrong in a partner's YAML.
@@ -114,7 +126,11 @@ func (a *API) render(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	switch p.Status {
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", `Bearer realm="edigw"`)
+		h.Set("WWW-Authenticate", p.challenge("invalid_token"))
+	case http.StatusForbidden:
+		if p.Needs != "" {
+			h.Set("WWW-Authenticate", p.challenge("insufficient_scope")+`, scope="`+string(p.Needs)+`"`)
+		}
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "5")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -34,7 +35,7 @@ func (s schemas) find(ref string) any {
 }
 
 var understoodKeywords = []string{"$ref", "type", "properties", "required", "additionalProperties", "items", "enum", "pattern",
-	"format", "description", "minLength", "maxLength", "minimum", "maximum", "default", "allOf"}
+	"format", "description", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "default", "allOf"}
 
 // faults gives what in value does not fit schema, each with its place.
 func (s schemas) faults(schema, value any, at string) (list []string) {
@@ -64,8 +65,19 @@ func (s schemas) faults(schema, value any, at string) (list []string) {
 	if enum, ok := m["enum"].([]any); ok && !slices.ContainsFunc(enum, func(e any) bool { return reflect.DeepEqual(e, value) }) {
 		fault("%s is none of %v", show(value), enum)
 	}
+	bound := func(least, most, what string, n float64) {
+		if limit, ok := m[least].(float64); ok && n < limit {
+			fault("%v %s are less than %v", n, what, limit)
+		}
+		if limit, ok := m[most].(float64); ok && n > limit {
+			fault("%v %s are more than %v", n, what, limit)
+		}
+	}
 	switch v := value.(type) {
+	case float64:
+		bound("minimum", "maximum", "of it", v)
 	case string:
+		bound("minLength", "maxLength", "characters", float64(utf8.RuneCountInString(v)))
 		if p, ok := m["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(v) {
 			fault("%q does not match %s", v, p)
 		}
@@ -73,6 +85,7 @@ func (s schemas) faults(schema, value any, at string) (list []string) {
 			fault("%q is no %s", v, f)
 		}
 	case []any:
+		bound("minItems", "maxItems", "items", float64(len(v)))
 		if items, ok := m["items"]; ok {
 			for i, x := range v {
 				list = append(list, s.faults(items, x, fmt.Sprintf("%s[%d]", at, i))...)
