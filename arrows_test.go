@@ -37,7 +37,7 @@ var (
 	contents = []string{"edi", "compare", "lease"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
-		"as2", "as4", "httpin", "targets", "web", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns",
+		"as2", "as4", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns",
 	}, gateways)
 )
 
@@ -65,9 +65,10 @@ var layout = []rule{
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},
 
-	{"httpin", http, gateways},
-	{"as2", http, slices.Concat(gateways, []string{"cms"})},
-	{"as4", http, gateways},
+	{"proxy", http, nil}, // who is behind a request, for every transport
+	{"httpin", http, slices.Concat(gateways, []string{"proxy"})},
+	{"as2", http, slices.Concat(gateways, []string{"cms", "proxy"})},
+	{"as4", http, slices.Concat(gateways, []string{"proxy"})},
 	{"targets", http, gateways},
 	{"web", http, gateways},
 

@@ -23,6 +23,7 @@ const (
 	ToldReplaced                // I6 of an interchange that only ever got 503
 	ToldEmpty                   // the payload holds nothing
 	ToldFaulty                  // it failed verification under a known name: journalled, no key
+	ToldUnproven                // its sender has not proved to be the partner it claims to be, and it is worth a line in that partner's journal; no key
 )
 
 // Told is a row of the answers: how each channel says it.
@@ -54,6 +55,7 @@ var Answers = []Told{
 	{ToldReplaced, "rejected", 422, "replaced", "Another content was processed under this id since", "error: unexpected-processing-error", "EBMS:0004", 0},
 	{ToldEmpty, "rejected", 422, "empty", "The payload is empty", "error: unexpected-processing-error", "EBMS:0004", 0},
 	{ToldFaulty, "refused", 400, "digest-mismatch", "The body failed verification", "error: integrity-check-failed", "EBMS:0101", 0},
+	{ToldUnproven, "refused", 401, "unauthorized", "The partner's credentials are needed", "error: authentication-failed", "EBMS:0101", 0},
 }
 
 // Told gives the answer's row.

@@ -2,7 +2,7 @@
 // the interchange as the request's body. docs/reference/http.md tells a partner
 // all of it.
 //
-// It authenticates by token, takes the id of the message from Idempotency-Key
+// It authenticates by token or client certificate, takes the id of the message from Idempotency-Key
 // (draft-ietf-httpapi-idempotency-key-header-07) or EDI-Message-Id, checks
 // Content-Digest (RFC 9530), reads the body within limits, and answers with a
 // receipt in JSON or with problem details (RFC 9457). A repeat gets the first
@@ -14,16 +14,17 @@ package httpin
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/proxy"
 )
 
 // Transport is the name of plain HTTP in keys, metrics and logs.
@@ -33,6 +34,11 @@ const Transport = "http"
 type Handler struct {
 	// ByToken finds whose token it is: partners.Directory.ByToken.
 	ByToken func(plain string) (*partners.Partner, bool)
+	// ByCertificate finds the partner of an id by the certificate its sender showed:
+	// partners.Directory.ByCertificate; nil takes no certificates.
+	ByCertificate func(shown *x509.Certificate, id string) (*partners.Partner, *partners.Certificate, error)
+	// Client says who sent a request: proxy.Rule.Of; nil believes no proxy.
+	Client func(*http.Request) (proxy.Client, error)
 	// Partner finds a partner by id: partners.Directory.Partner. It is asked only
 	// after a refused sender has had its answer, so that the log can name the
 	// partner it claimed to be; nil leaves that out.
@@ -74,9 +80,13 @@ func Routes(h *Handler) *chi.Mux {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	defer h.Metrics.Enter(Transport)()
-	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner, Remote: remote(r)}
+	client, err := h.client(r)
+	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner, Remote: client.Address}
 
-	d, err := h.open(w, r)
+	d := &opened{}
+	if err == nil {
+		d, err = h.open(w, r, client)
+	}
 	defer d.close()
 	unread := d.spooled == nil && r.ContentLength != 0
 	if d.partner != nil {
@@ -99,6 +109,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	line.Write(r.Context(), h.log())
 	if unread {
 		linger(w, r)
+	}
+	if d.partner == nil {
+		h.stranger(r, client.Address, err)
 	}
 }
 
@@ -135,10 +148,18 @@ func (h *Handler) log() *slog.Logger {
 	return slog.Default()
 }
 
-// remote is the sender's address without its port.
-func remote(r *http.Request) string {
-	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		return a.Addr().Unmap().String()
+// client says who sent the request. Its error is a *refusal.
+func (h *Handler) client(r *http.Request) (proxy.Client, error) {
+	of := h.Client
+	if of == nil {
+		of = proxy.Rule{}.Of
 	}
-	return r.RemoteAddr
+	c, err := of(r)
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, proxy.ErrForged):
+		return c, &refusal{problem: "unauthorized", reason: forged, cause: err}
+	}
+	return c, &refusal{problem: "unauthorized", reason: "doubtful-certificate-header", cause: err}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/proxy"
 )
 
 // opened is a request as far as it could be opened: what is not known is nil.
@@ -45,9 +46,9 @@ func (o *opened) close() {
 // open reads a request: who, which message, and only then the body. Its error
 // is a *refusal, or ours. What it gives is never nil, and its spooled payload
 // has to be closed.
-func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) {
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client) (*opened, error) {
 	o := &opened{}
-	p, err := h.authenticate(r)
+	p, err := h.authenticate(r, client)
 	if err != nil {
 		return o, err
 	}
@@ -94,7 +95,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request) (*opened, error) 
 		Payload:             o.spooled.Payload,
 		SHA256:              o.spooled.SHA256,
 		Received:            h.now(),
-		Remote:              remote(r),
+		Remote:              client.Address,
 		Filename:            filename(r.Header),
 		Render:              Render,
 		WithAcknowledgement: p.Policy.Acknowledge == "response",

@@ -32,7 +32,7 @@ var Problems = []Problem{
 	{"incomplete-body", 400, "The body did not arrive whole", "Nothing was processed: send it again."},
 	{"invalid-content-encoding", 400, "The body is no sound gzip", "Content-Encoding is gzip, but the body cannot be decompressed. Send it again, or uncompressed and without Content-Encoding."},
 	{"empty", 400, "The payload is empty", "The body holds nothing, or only white space. Send the interchange itself as the body: with curl, --data-binary @file."},
-	{"unauthorized", 401, "A partner's token is needed", "Send the token of the partner in the path, as Authorization: Bearer, or as the password of Basic. A wrong token, a token of another partner and a path without partner are answered alike."},
+	{"unauthorized", 401, "The partner's credentials are needed", "Send the token of the partner in the path, as Authorization: Bearer, or as the password of Basic, or connect with the partner's client certificate, as was agreed. Wrong credentials, those of another partner and a path without partner are answered alike."},
 	{"not-found", 404, "There is nothing here", "Interchanges are received by POST at /in/ and the partner's name."},
 	{"method-not-allowed", 405, "Only POST is received here", "Send the interchange as the body of a POST."},
 	{"request-timeout", 408, "The body came too slowly", "Nothing was processed: send it again."},
@@ -97,6 +97,7 @@ func capital(s string) string {
 // problem.
 var advice = map[string]string{
 	"digest-mismatch":                     "Send the same message again, whole",
+	problem(gateway.ToldUnproven):         "Send the credentials that were agreed, under a name of your own.",
 	problem(gateway.ToldRejected):         "Nothing of it was processed: mend it and send it again, its control reference may be used again.",
 	problem(gateway.ToldUnreadable):       "An interchange begins with UNA, UNB or ISA. Check that the file is one and was sent as it is: with curl, --data-binary @file.",
 	problem(gateway.ToldDrift):            "Nothing of it was processed. If this is another message, send it under an id and a control reference of its own; if it is the same, send the bytes that were sent first. Our operators have been told.",

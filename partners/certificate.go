@@ -209,3 +209,51 @@ func weak(c *x509.Certificate) error {
 	}
 	return nil
 }
+
+// End is when a partner's certificates for one purpose end.
+type End struct {
+	Purpose string
+	Label   string // of the certificate that ends last
+	At      time.Time
+}
+
+// Ends says for each purpose that any of the partner's certificates is for when
+// the last of them ends that follow each other from now on without a gap: from
+// then on there is none. Where all have ended it is when the last did, and now
+// where none has begun.
+func (p *Partner) Ends(now time.Time) []End {
+	var ends []End
+	for _, purpose := range Purposes {
+		end, named := End{Purpose: purpose, At: now}, false
+		latest := time.Time{}
+		for _, c := range p.Certificates {
+			if !slices.Contains(c.Purposes, purpose) {
+				continue
+			}
+			if _, until := c.Window(); !named || until.After(latest) {
+				latest, end.Label = until, c.Label
+			}
+			named = true
+		}
+		for moved := true; moved; {
+			moved = false
+			for _, c := range p.Certificates {
+				// A certificate that does not hold at the end so far is one that ended, or
+				// that leaves a gap.
+				if c.Usable(purpose, end.At) != nil {
+					continue
+				}
+				if _, until := c.Window(); until.After(end.At) {
+					end.At, end.Label, moved = until, c.Label, true
+				}
+			}
+		}
+		if latest.Before(end.At) {
+			end.At = latest
+		}
+		if named {
+			ends = append(ends, end)
+		}
+	}
+	return ends
+}

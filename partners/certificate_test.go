@@ -120,7 +120,10 @@ var variedDER = sync.OnceValue(func() string {
 // holder is partner acme with certificates given as YAML flow mappings.
 func holder(t *testing.T, certificates ...string) *partners.Partner {
 	t.Helper()
-	text := "kind: Partner\nid: acme\norganisation: north\ncertificates:\n"
+	text := "kind: Partner\nid: acme\norganisation: north\n"
+	if len(certificates) > 0 {
+		text += "certificates:\n"
+	}
 	for _, c := range certificates {
 		text += "  - {" + c + "}\n"
 	}
@@ -344,4 +347,37 @@ func FuzzParseCertificate(f *testing.F) {
 			t.Fatalf("in base64 it is another: %v", err)
 		}
 	})
+}
+
+func TestEnds(t *testing.T) {
+	c := issued(t, newKey(t), func(c *x509.Certificate) { c.NotAfter = year.AddDate(3, 0, 0) })
+	window := func(label, from, until string) string {
+		return entry(label, c, "purposes: [as2_sign]", "from: "+from, "until: "+until)
+	}
+	at := year.AddDate(0, 1, 0)
+	for _, k := range []struct {
+		name         string
+		certificates []string
+		want         string
+	}{
+		{"none", nil, ""},
+		{"one", []string{window("a", "2026-01-01", "2026-03-31")}, "as2_sign a 2026-04-01"},
+		{"one that overlaps the next", []string{window("a", "2026-01-01", "2026-03-31"), window("b", "2026-03-01", "2026-06-30")}, "as2_sign b 2026-07-01"},
+		{"one that begins when the other ends", []string{window("b", "2026-04-01", "2026-06-30"), window("a", "2026-01-01", "2026-03-31")}, "as2_sign b 2026-07-01"},
+		{"a gap", []string{window("a", "2026-01-01", "2026-03-31"), window("b", "2026-04-02", "2026-06-30")}, "as2_sign a 2026-04-01"},
+		{"one that ended", []string{window("a", "2026-01-01", "2026-01-15")}, "as2_sign a 2026-01-16"},
+		{"one that has not begun", []string{window("a", "2026-03-01", "2026-03-31")}, "as2_sign a 2026-02-01"},
+		{"two that ended: the last is named", []string{window("a", "2026-01-01", "2026-01-20"), window("b", "2026-01-01", "2026-01-15")}, "as2_sign a 2026-01-21"},
+		{"a shorter one inside a longer", []string{window("a", "2026-01-01", "2026-12-31"), window("b", "2026-01-01", "2026-03-31")}, "as2_sign a 2027-01-01"},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			var got []string
+			for _, e := range holder(t, k.certificates...).Ends(at) {
+				got = append(got, e.Purpose+" "+e.Label+" "+e.At.Format(time.DateOnly))
+			}
+			if diff := cmp.Diff(k.want, strings.Join(got, "; ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }

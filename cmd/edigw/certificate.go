@@ -48,6 +48,14 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
+// readAgain looks whether the files have changed.
+func (c *certificate) readAgain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looked = c.now()
+	c.look()
+}
+
 func (c *certificate) look() {
 	stamp := c.stampNow()
 	if stamp == c.stamp {

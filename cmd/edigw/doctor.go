@@ -57,6 +57,7 @@ func (c *doctorCommand) Run(a *app) error {
 	d.well("program", "%s", programVersion())
 	d.dataDir()
 	d.listeners(c.listenFlags)
+	d.tls(c.listenFlags)
 	d.database(c.databaseFlags)
 	ill := 0
 	for _, s := range d.list {
@@ -234,6 +235,7 @@ func (d *doctor) inside(db *database) {
 		d.well("schema", "version %d", have)
 	}
 	d.handOver(ctx, db.pool)
+	d.partnersCertificates(ctx, db.pool)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)
 	switch {
 	case err != nil:

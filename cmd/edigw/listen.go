@@ -10,7 +10,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
 	"time"
+
+	"github.com/edigw/edigw/proxy"
 )
 
 // What a connection may cost before a handler has looked at it. There is no
@@ -24,12 +28,34 @@ const (
 
 // listenFlags say where the gateway listens, and with which certificates.
 type listenFlags struct {
-	Listen     string `setting:"" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where partners send to."`
-	TLSCert    string `setting:"" placeholder:"FILE" help:"Certificate of --listen, PEM, with those of its issuers behind it; read again when it changes."`
-	TLSKey     string `setting:"" placeholder:"FILE" help:"Its private key, PEM."`
-	OpsListen  string `setting:"" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Where operators and programs ask."`
-	OpsTLSCert string `setting:"" name:"ops-tls-cert" placeholder:"FILE" help:"Certificate of --ops-listen."`
-	OpsTLSKey  string `setting:"" name:"ops-tls-key" placeholder:"FILE" help:"Its private key."`
+	Listen           string   `setting:"" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Where partners send to."`
+	TLSCert          string   `setting:"" placeholder:"FILE" help:"Certificate of --listen, PEM, with those of its issuers behind it; read again when it changes."`
+	TLSKey           string   `setting:"" placeholder:"FILE" help:"Its private key, PEM."`
+	TLSSuites        string   `setting:"" name:"tls-suites" enum:"modern,compatible" default:"modern" help:"Of TLS 1.2 at --listen: modern, or compatible for partners that can only encrypt by CBC (Windows Server 2012). TLS 1.3 has its own."`
+	TrustedProxies   []string `setting:"" placeholder:"NETWORK" help:"Addresses and networks of proxies in front of --listen, like 10.0.0.0/24, with commas between; X-Forwarded-For is believed from these alone."`
+	ClientCertHeader string   `setting:"" placeholder:"NAME" help:"Header that those proxies write their client's certificate into, like X-Forwarded-Client-Cert; from anybody else it is refused as forged."`
+	OpsListen        string   `setting:"" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Where operators and programs ask."`
+	OpsTLSCert       string   `setting:"" name:"ops-tls-cert" placeholder:"FILE" help:"Certificate of --ops-listen."`
+	OpsTLSKey        string   `setting:"" name:"ops-tls-key" placeholder:"FILE" help:"Its private key."`
+}
+
+// fieldName is a token: RFC 9110 §5.6.2.
+var fieldName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+// proxies is the rule by which proxies are believed.
+func (f listenFlags) proxies() (proxy.Rule, error) {
+	trusted, err := proxy.ParseTrusted(f.TrustedProxies)
+	if err != nil {
+		return proxy.Rule{}, usage("--trusted-proxies: %w", err)
+	}
+	switch {
+	case f.ClientCertHeader == "":
+	case len(trusted) == 0:
+		return proxy.Rule{}, usage("--client-cert-header %s is believed from --trusted-proxies alone: name them", f.ClientCertHeader)
+	case !fieldName.MatchString(f.ClientCertHeader):
+		return proxy.Rule{}, usage("--client-cert-header: %q is no name of a header; write one like X-Forwarded-Client-Cert", f.ClientCertHeader)
+	}
+	return proxy.Rule{Trusted: trusted, Header: f.ClientCertHeader}, nil
 }
 
 // listen binds both addresses, then serves them. Partners are asked for a client
@@ -45,6 +71,9 @@ func (s *started) listen(_ context.Context, f listenFlags, ingress, operations h
 	}
 	if s.ingress.secure {
 		s.ingress.server.TLSConfig.ClientAuth = tls.RequestClientCert
+		if f.TLSSuites == "compatible" {
+			s.ingress.server.TLSConfig.CipherSuites = append(slices.Clone(modernSuites), compatibleSuites...)
+		}
 	}
 	s.ingress.serve(failed)
 	s.operations.serve(failed)
@@ -53,11 +82,36 @@ func (s *started) listen(_ context.Context, f listenFlags, ingress, operations h
 	return nil
 }
 
+// What is spoken of TLS 1.2: forward secret and authenticated (RFC 9325 §4.2).
+var modernSuites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+}
+
+// QUIRK: Schannel of Windows Server 2012 R2 has no suite with RSA certificates,
+// ECDHE and GCM. These are forward secret at least.
+var compatibleSuites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA, tls.TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA,
+}
+
+// readAgain looks at the files of both certificates now, and not when somebody
+// connects. Connections that are there go on with what they have.
+func (s *started) readAgain() {
+	for _, l := range []*listener{s.ingress, s.operations} {
+		if l != nil && l.pair != nil {
+			l.pair.readAgain()
+		}
+	}
+}
+
 // listener is one address.
 type listener struct {
 	flag   string // that names it, for errors
 	socket net.Listener
 	server *http.Server
+	pair   *certificate  // nil without TLS
 	secure bool          // it speaks TLS; server.TLSConfig does not tell, net/http sets it as well
 	ended  chan struct{} // closed when serve is over; nil before it
 }
@@ -80,7 +134,8 @@ func listen(flag, address string, h http.Handler, certFile, keyFile string, to *
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 		}
-		l.secure, l.server.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+		l.pair, l.secure = c, true
+		l.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, CipherSuites: modernSuites, GetCertificate: c.get}
 	}
 	var err error
 	if l.socket, err = net.Listen("tcp", address); err != nil {

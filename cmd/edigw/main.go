@@ -14,7 +14,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; the second ends at once.
 	context.AfterFunc(ctx, stop)
-	code := Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.LookupEnv)
+	a := &app{ctx: ctx, hangup: hangup, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv}
+	code := a.end(os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -35,4 +36,10 @@ func boundMemory() {
 	if _, given := os.LookupEnv("GOGC"); !given {
 		debug.SetGCPercent(growth)
 	}
+}
+
+func hangup() <-chan os.Signal {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGHUP)
+	return told
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -49,6 +50,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) (string, bool)
+	hangup         func() <-chan os.Signal // has SIGHUP told instead of ending the process; nil where nobody sends it
 	grammar        *grammar
 }
 
@@ -87,8 +89,12 @@ func findings() error { return &exit{exitFindings, nil} }
 // Run runs one command and gives its exit code. It touches nothing of the
 // process but what it is given, so that tests run whole commands.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) (string, bool)) int {
-	g := &grammar{}
-	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env, grammar: g}
+	return (&app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env}).end(args)
+}
+
+// end runs one command, tells its error and gives its exit code.
+func (a *app) end(args []string) int {
+	a.grammar = &grammar{}
 	err := a.run(args)
 	if err == nil {
 		return exitOK
@@ -99,7 +105,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		code = e.code
 	}
 	if e == nil || e.err != nil {
-		fmt.Fprintf(stderr, "edigw: %v\n", err)
+		fmt.Fprintf(a.stderr, "edigw: %v\n", err)
 	}
 	return code
 }

@@ -55,10 +55,24 @@ func (c *serveCommand) Run(a *app) error {
 		return err
 	}
 	log.Info("ready", "ingress", s.access.Ingress, "operations", s.access.URL, "version", programVersion())
-	select {
-	case <-a.ctx.Done():
-		log.Info("stopping", "within", c.StopTimeout)
-	case err = <-s.failed:
+	var hangup <-chan os.Signal
+	if a.hangup != nil {
+		hangup = a.hangup()
+	}
+	for running := true; running; {
+		select {
+		case <-a.ctx.Done():
+			log.Info("stopping", "within", c.StopTimeout)
+			running = false
+		case err = <-s.failed:
+			running = false
+		case <-hangup:
+			log.Info("certificates and partners are read again", "because", "SIGHUP")
+			s.readAgain()
+			if err := s.admin.directory.Reload(a.ctx); err != nil {
+				log.Error("partners may be out of date", "error", err)
+			}
+		}
 	}
 	return errors.Join(err, s.stop(c.StopTimeout))
 }
@@ -83,6 +97,10 @@ const recentBytes = 16 << 20
 // start is the wiring: every part of the gateway and what it is given.
 func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	tables, err := a.tables()
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := c.proxies()
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +149,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Partner: directory.Partner, Audit: s.admin.recordAct, Numbers: &journal.Numbers{Pool: pool}, Later: s.later, Now: clock.Now, SpoolDir: c.SpoolDir, Recent: recentBytes, NewID: clock.NewID,
 	}
 	in := &httpin.Handler{
-		ByToken: directory.ByToken, Partner: directory.Partner, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
+		ByToken: directory.ByToken, ByCertificate: directory.ByCertificate, Client: proxies.Of, Partner: directory.Partner, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
 		Spool:  spool,
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
