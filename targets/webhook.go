@@ -1,0 +1,185 @@
+package targets
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/edigw/edigw/outbox"
+)
+
+// Webhook posts each event as a CloudEvent, signed as Standard Webhooks 1.0.0 asks for:
+// https://www.standardwebhooks.com. webhook-id is the event's id, the same each time.
+type Webhook struct {
+	URL     string
+	Names   []string      // of the secrets; one signature each
+	Timeout time.Duration // of one request
+	Secret  func(name string) (string, error)
+	Guard   *Guard
+	Now     func() time.Time
+
+	client *http.Client
+}
+
+// answerKept is how much of an answer the delivery log keeps, in bytes; answerRead how
+// much is read of it, so that the connection can be used again.
+const (
+	answerKept = 500
+	answerRead = 64 << 10
+)
+
+// Open checks address and secrets, and makes the sink.
+func (w *Webhook) Open() (outbox.Sink, error) {
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return outbox.Sink{}, err
+	}
+	if u.Scheme != "https" && !w.Guard.Allows(u.Hostname()) {
+		return outbox.Sink{}, fmt.Errorf("%s is not https: anybody on the way could read it; use https, or name the host in --allow-targets", w.URL)
+	}
+	if _, err := w.keys(); err != nil {
+		return outbox.Sink{}, err
+	}
+	transport := &http.Transport{
+		DialContext: w.Guard.DialContext, Proxy: nil, // a proxy would dial what the guard refuses
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
+	}
+	w.client = &http.Client{Transport: transport, Timeout: w.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return outbox.Sink{Send: w.send, Close: transport.CloseIdleConnections}, nil
+}
+
+// keys reads the secrets anew, so that one can be replaced while the gateway runs.
+func (w *Webhook) keys() (keys [][]byte, err error) {
+	for _, name := range w.Names {
+		text, err := w.Secret(name)
+		if err != nil {
+			return nil, err
+		}
+		key, err := webhookKey(name, text)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+func (w *Webhook) send(ctx context.Context, batch []*outbox.Record) (sent int, log []outbox.Attempt, err error) {
+	for _, r := range batch {
+		a := outbox.Attempt{Event: r.ID, At: w.Now()}
+		began := time.Now()
+		err := w.post(ctx, r, &a)
+		a.Took = time.Since(began)
+		if err != nil {
+			a.Failure = err.Error()
+		}
+		log = append(log, a)
+		if err != nil {
+			return sent, log, err
+		}
+		sent++
+	}
+	return sent, log, nil
+}
+
+func (w *Webhook) post(ctx context.Context, r *outbox.Record, a *outbox.Attempt) error {
+	keys, err := w.keys()
+	if err != nil {
+		return err
+	}
+	body := r.AppendCloudEvent(nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	sign(req.Header, r.ID.String(), a.At, body, keys)
+	req.Header.Set("Content-Type", outbox.CloudEventType+"; charset=utf-8")
+	req.Header.Set("User-Agent", "edigw")
+	resp, err := w.client.Do(req)
+	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address, whose query may be a secret
+		}
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // what matters of it was read
+	text, err := io.ReadAll(io.LimitReader(resp.Body, answerRead))
+	a.Status, a.Answer = resp.StatusCode, answerText(text)
+	if err != nil && resp.StatusCode/100 == 2 {
+		return nil // it has taken the event; the rest of what it says is of no use
+	}
+	return judged(resp)
+}
+
+// sign sets the headers of Standard Webhooks: what is signed is id.timestamp.body.
+func sign(h http.Header, id string, at time.Time, body []byte, keys [][]byte) {
+	timestamp := strconv.FormatInt(at.Unix(), 10)
+	signatures := make([]string, len(keys))
+	for i, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		_, _ = io.WriteString(mac, id+"."+timestamp+".") // a hash takes all
+		_, _ = mac.Write(body)                           // a hash takes all
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}
+	h.Set("webhook-id", id)
+	h.Set("webhook-timestamp", timestamp)
+	h.Set("webhook-signature", strings.Join(signatures, " "))
+}
+
+// judged says what an answer means. Only what names this very event's content as the
+// fault refuses it; a door that is shut, or at another place, is shut for all.
+func judged(resp *http.Response) error {
+	code := resp.StatusCode
+	status := fmt.Sprintf("it answered %d %s", code, http.StatusText(code))
+	switch {
+	case code/100 == 2:
+		return nil
+	case code == http.StatusGone:
+		return fmt.Errorf("%w: %s", outbox.ErrGone, status)
+	case code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge || code == http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %s", outbox.ErrRefused, status)
+	case code/100 == 3:
+		return fmt.Errorf("%s, to %q: redirects are not followed; put that address into the subscription", status, resp.Header.Get("Location"))
+	}
+	if after := retryAfter(resp.Header.Get("Retry-After"), time.Now()); after > 0 {
+		return &outbox.RetryError{Err: errors.New(status), After: after}
+	}
+	return errors.New(status)
+}
+
+// retryAfter reads seconds or a date (RFC 9110 §10.2.3); 0 where there is neither.
+func retryAfter(v string, now time.Time) time.Duration {
+	if n, err := strconv.Atoi(v); err == nil && n > 0 && n < 1<<30 {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil && t.After(now) {
+		return t.Sub(now)
+	}
+	return 0
+}
+
+// answerText is the beginning of an answer as text that can be kept.
+func answerText(b []byte) string {
+	if len(b) > answerKept {
+		b = b[:answerKept]
+	}
+	return strings.Map(func(r rune) rune {
+		if r == 0 || r == '\uFFFD' {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(string(b), "?"))
+}
