@@ -426,6 +426,16 @@ ALTER TABLE ONLY public.message_state ALTER COLUMN records SET STORAGE EXTERNAL;
 CREATE TABLE public.organisation (
     organisation_id text NOT NULL COLLATE pg_catalog."C",
     spec jsonb NOT NULL,
+    applied_at timestamp with time zone NOT NULL,
+    revision integer DEFAULT 1 NOT NULL
+);
+
+CREATE TABLE public.organisation_revision (
+    organisation_id text NOT NULL COLLATE pg_catalog."C",
+    revision integer NOT NULL,
+    cause text NOT NULL,
+    spec jsonb NOT NULL,
+    applied_by text DEFAULT ''::text NOT NULL,
     applied_at timestamp with time zone NOT NULL
 );
 
@@ -496,7 +506,8 @@ CREATE TABLE public.partner_revision (
     revision integer NOT NULL,
     cause text NOT NULL,
     spec jsonb NOT NULL,
-    applied_at timestamp with time zone NOT NULL
+    applied_at timestamp with time zone NOT NULL,
+    applied_by text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE public.partner_token (
@@ -703,6 +714,9 @@ ALTER TABLE ONLY public.message_state
 ALTER TABLE ONLY public.organisation
     ADD CONSTRAINT organisation_pkey PRIMARY KEY (organisation_id);
 
+ALTER TABLE ONLY public.organisation_revision
+    ADD CONSTRAINT organisation_revision_pkey PRIMARY KEY (organisation_id, revision);
+
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (partner_id, event_id, purge_month);
 
@@ -847,6 +861,9 @@ ALTER INDEX public.payload_pkey ATTACH PARTITION public.payload_default_pkey;
 ALTER INDEX public.payload_pkey ATTACH PARTITION public.payload_held_pkey;
 
 CREATE TRIGGER audit_entry_only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION public.audit_entry_only_grows();
+
+ALTER TABLE ONLY public.organisation_revision
+    ADD CONSTRAINT organisation_revision_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisation(organisation_id);
 
 ALTER TABLE ONLY public.partner_identifier
     ADD CONSTRAINT partner_identifier_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);

@@ -78,16 +78,7 @@ func (s *Store) count(ctx context.Context, tx pgx.Tx) error {
 func (s *Store) write(ctx context.Context, tx pgx.Tx, before, after *configuration, ch *Change) error {
 	now := s.now()
 	if ch.Kind == "Organisation" {
-		spec, err := json.Marshal(after.organisations[ch.ID])
-		if err != nil {
-			return err
-		}
-		_, err = tx.Exec(ctx, `
-			insert into organisation (organisation_id, spec, applied_at)
-			values ($1, $2, $3)
-			on conflict (organisation_id) do update set spec = excluded.spec, applied_at = excluded.applied_at`,
-			ch.ID, spec, now)
-		return err
+		return s.writeOrganisation(ctx, tx, before, after, ch)
 	}
 	p := after.partners[ch.ID]
 	old := before.partners[ch.ID]
@@ -116,9 +107,39 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, before, after *configurati
 		return err
 	}
 	_, err = tx.Exec(ctx, `
-		insert into partner_revision (partner_id, revision, cause, spec, applied_at)
-		values ($1, $2, $3, $4, $5)`,
-		ch.ID, p.revision, ch.Cause, spec, now)
+		insert into partner_revision (partner_id, revision, cause, spec, applied_by, applied_at)
+		values ($1, $2, $3, $4, $5, $6)`,
+		ch.ID, p.revision, ch.Cause, spec, s.By, now)
+	return err
+}
+
+func (s *Store) writeOrganisation(ctx context.Context, tx pgx.Tx, before, after *configuration, ch *Change) error {
+	spec, err := json.Marshal(after.organisations[ch.ID])
+	if err != nil {
+		return err
+	}
+	if before.organisations[ch.ID] != nil {
+		// What it was first stands in its row alone, where it is from before there were
+		// revisions.
+		if _, err := tx.Exec(ctx, `
+			insert into organisation_revision (organisation_id, revision, cause, spec, applied_at)
+			select organisation_id, revision, 'created', spec, applied_at from organisation where organisation_id = $1
+			on conflict (organisation_id, revision) do nothing`, ch.ID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `
+		insert into organisation (organisation_id, spec, revision, applied_at)
+		values ($1, $2, $3, $4)
+		on conflict (organisation_id) do update set spec = excluded.spec, revision = excluded.revision, applied_at = excluded.applied_at`,
+		ch.ID, spec, ch.Revision, s.now())
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `
+		insert into organisation_revision (organisation_id, revision, cause, spec, applied_by, applied_at)
+		values ($1, $2, $3, $4, $5, $6)`,
+		ch.ID, ch.Revision, ch.Cause, spec, s.By, s.now())
 	return err
 }
 
@@ -171,7 +192,7 @@ func (s *Store) writeIdentifiers(ctx context.Context, tx pgx.Tx, after *configur
 // with gives the configuration as specs would make it, or what is wrong with
 // that.
 func (c *configuration) with(specs []Spec) (*configuration, Faults) {
-	after := &configuration{organisations: map[string]*OrganisationSpec{}, partners: map[string]*stored{}, tokens: c.tokens}
+	after := &configuration{revisions: c.revisions, organisations: map[string]*OrganisationSpec{}, partners: map[string]*stored{}, tokens: c.tokens}
 	for id, o := range c.organisations {
 		after.organisations[id] = o
 	}

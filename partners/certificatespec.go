@@ -63,7 +63,7 @@ func (d *document) certificate(item ast.Node, path string, into *[]CertificateSp
 		field{"from", d.begins(&c.From)},
 		field{"until", d.expires(&c.Until)},
 	)
-	if len(seen) == 0 || len(d.faults) > before {
+	if len(d.faults) > before {
 		return
 	}
 	switch {

@@ -17,7 +17,7 @@ type Changes []Change
 type Change struct {
 	Kind     string        `json:"kind"` // Organisation or Partner
 	ID       string        `json:"id"`
-	Revision int32         `json:"revision,omitempty"` // the partner's new one
+	Revision int32         `json:"revision,omitempty"` // the new one
 	Cause    string        `json:"cause"`              // created, changed, or what else moved: what was refused may be judged again
 	Fields   []FieldChange `json:"fields,omitempty"`   // empty if the partner's own configuration is as it was
 }
@@ -53,9 +53,9 @@ func changesBetween(before, after *configuration) Changes {
 		if old != nil && same(old, o) {
 			continue
 		}
-		ch := Change{Kind: "Organisation", ID: id, Cause: "created", Fields: fieldsBetween(nil, o)}
+		ch := Change{Kind: "Organisation", ID: id, Revision: 1, Cause: "created", Fields: fieldsBetween(nil, o)}
 		if old != nil {
-			ch.Cause, ch.Fields = "changed", fieldsBetween(old, o)
+			ch.Revision, ch.Cause, ch.Fields = before.revisions[id]+1, "changed", fieldsBetween(old, o)
 			if !same(old.Identifiers, o.Identifiers) {
 				moved["Organisation "+id] = "organisation " + id + " changed its identifiers"
 			}
@@ -149,8 +149,5 @@ func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 
 // String gives "partner acme: changed (revision 3)".
 func (c Change) String() string {
-	if c.Kind == "Organisation" {
-		return fmt.Sprintf("organisation %s: %s", c.ID, c.Cause)
-	}
-	return fmt.Sprintf("partner %s: %s (revision %d)", c.ID, c.Cause, c.Revision)
+	return fmt.Sprintf("%s %s: %s (revision %d)", strings.ToLower(c.Kind), c.ID, c.Cause, c.Revision)
 }

@@ -144,3 +144,23 @@ func defaultsByKey(s partners.PartnerSpec) map[string]string {
 	rows["reuse_after"] = rows["retention.reuse_after"]
 	return rows
 }
+
+func TestReferenceOfPresets(t *testing.T) {
+	text := string(readFile(t, reference))
+	for _, p := range partners.Presets {
+		t.Run(p.Name, func(t *testing.T) {
+			standard, own := defaultsByKey(partners.Defaults()), defaultsByKey(partners.DefaultsOf(p.Name))
+			var differs []string
+			for key, value := range own {
+				if key != "preset" && value != standard[key] {
+					differs = append(differs, "`"+key+": "+strings.Trim(value, "`")+"`")
+				}
+			}
+			slices.Sort(differs)
+			row := "| `" + p.Name + "` | " + p.For + " | " + strings.Join(differs, ", ") + " |\n"
+			if row = strings.ReplaceAll(row, "|  |", "| |"); !strings.Contains(text, row) {
+				t.Errorf("not there: %s", row)
+			}
+		})
+	}
+}

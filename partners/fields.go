@@ -38,13 +38,14 @@ func (d *document) organisation(body ast.Node) *OrganisationSpec {
 }
 
 func (d *document) partner(body ast.Node) *PartnerSpec {
-	spec := Defaults()
+	spec := d.preset(body)
 	s := &spec
 	windows, deferred := map[string]*token.Token{}, map[string]*token.Token{}
 	seen := d.mapping(body, "",
 		field{"kind", func(ast.Node, string) {}}, // read already
 		field{"id", d.shortName(&s.ID)},
 		field{"name", d.text(&s.Name, 200)},
+		field{"preset", func(ast.Node, string) {}}, // read already
 		field{"state", d.oneOf(&s.State, "active", "paused")},
 		field{"organisation", d.shortName(&s.Organisation)},
 		field{"identifiers", d.identifiers(&s.Identifiers)},
@@ -228,12 +229,13 @@ func (d *document) identifiers(into *[]Identifier) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
 		d.sequence(n, path, maxItems, func(item ast.Node, path string) {
 			var id Identifier
-			seen := d.mapping(item, path,
+			before := len(d.faults)
+			d.mapping(item, path,
 				field{"qualifier", d.code(&id.Qualifier, 4)},
 				field{"id", d.code(&id.ID, 35)},
 			)
 			switch id.ID = strings.TrimRight(id.ID, " "); {
-			case len(seen) == 0:
+			case len(d.faults) > before:
 			case id.ID == "":
 				d.fault(item.GetToken(), join(path, "id"), "is missing: the address itself, like `id: \"5412345000013\"`")
 			case slices.Contains(*into, id):

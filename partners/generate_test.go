@@ -55,7 +55,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 	retry := partners.Days(rapid.IntRange(1, 30).Draw(t, "days"))
 	p := &partners.PartnerSpec{}
 	set := map[string]any{
-		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Organisation": oneOf("north", "0", "1.5"),
+		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Preset": oneOf("standard", "strict", "lenient", "edelivery", "van"), ".Organisation": oneOf("north", "0", "1.5"),
 		".Identifiers": anyIdentifiers(t), ".SpeaksFor": some("other", "true", "007", "1e5"),
 		".Types": append(some("INVOIC", "DESADV", "856", "NULL"), "810"),
 		".Share": rapid.IntRange(1, 100).Draw(t, "share"), ".Acceptance": oneOf("interchange", "message"), ".OnDrift": oneOf("reject", "hold"), ".OnDead": oneOf("hold", "refuse"),

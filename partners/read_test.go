@@ -88,7 +88,7 @@ func TestRead(t *testing.T) {
 		expires, from := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)
 		instant := time.Date(2027, 6, 30, 10, 0, 0, 0, time.UTC)
 		want := &partners.PartnerSpec{
-			ID: "varied", Name: "Varied & Söhne", State: "paused", Organisation: "north",
+			ID: "varied", Name: "Varied & Söhne", State: "paused", Preset: "van", Organisation: "north",
 			Identifiers: []partners.Identifier{{ID: "VARIED"}, {Qualifier: "14", ID: "0012345000013"}, {Qualifier: "ZZ", ID: "VARIED"}},
 			Share:       20,
 			SpeaksFor:   []string{"small"},
@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:78 partner small",
+			"testdata/varied.yaml:79 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -217,10 +217,10 @@ func TestReadFaults(t *testing.T) {
 	})
 	t.Run("hostile texts are refused before they are parsed", func(t *testing.T) {
 		for text, want := range map[string]string{
-			strings.Repeat("[", 60_000):                 "x.yaml:1:1: brackets are nested too deep",
-			"---\na: " + strings.Repeat("{a: ", 15_000): "x.yaml:1:1: brackets are nested too deep",
+			strings.Repeat("[", 60_000):                  "x.yaml:1:1: brackets are nested too deep",
+			"---\na: " + strings.Repeat("{a: ", 15_000):  "x.yaml:1:1: brackets are nested too deep",
 			"a: 1\n---\n" + strings.Repeat("a", 120<<10): "x.yaml:2:1: a document has at most 122880 bytes",
-			strings.Repeat("#\n", 8<<20+1):              "x.yaml: a configuration file has at most 16777216 bytes; split it",
+			strings.Repeat("#\n", 8<<20+1):               "x.yaml: a configuration file has at most 16777216 bytes; split it",
 		} {
 			_, err := reader.Read("x.yaml", []byte(text))
 			if err == nil || !strings.HasSuffix(err.Error(), want) {

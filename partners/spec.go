@@ -35,6 +35,7 @@ type PartnerSpec struct {
 	ID           string       `yaml:"id" json:"id"`
 	Name         string       `yaml:"name" json:"name"`
 	State        string       `yaml:"state" json:"state"`
+	Preset       string       `yaml:"preset" json:"preset"`
 	Organisation string       `yaml:"organisation" json:"organisation"`
 	Identifiers  []Identifier `yaml:"identifiers" json:"identifiers"`
 	SpeaksFor    []string     `yaml:"speaks_for" json:"speaks_for"`
@@ -204,6 +205,7 @@ func unless(value, none string) string {
 func Defaults() PartnerSpec {
 	return PartnerSpec{
 		State:                     "active",
+		Preset:                    Standard,
 		Types:                     []string{"810", "856", "DESADV", "INVOIC"},
 		Share:                     DefaultShare,
 		Acceptance:                "interchange",
@@ -276,7 +278,13 @@ func sortIdentifiers(ids *[]Identifier) {
 
 // partnerSpec reads a stored spec over the defaults.
 func partnerSpec(stored []byte) (PartnerSpec, error) {
-	s := Defaults()
+	var named struct {
+		Preset string `json:"preset"`
+	}
+	if err := json.Unmarshal(stored, &named); err != nil {
+		return PartnerSpec{}, fmt.Errorf("stored partner: %w", err)
+	}
+	s := DefaultsOf(named.Preset)
 	if err := json.Unmarshal(stored, &s); err != nil {
 		return s, fmt.Errorf("stored partner: %w", err)
 	}

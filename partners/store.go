@@ -21,8 +21,16 @@ var ErrUnknown = errors.New("unknown")
 // Store keeps the configuration in PostgreSQL.
 type Store struct {
 	Pool  *pgxpool.Pool
+	By    string           // who applies, for the revisions; "" is nobody that is known
 	Now   func() time.Time // nil is time.Now
 	NewID func() uuid.UUID // nil makes UUIDv7
+}
+
+// As gives a store by which a person applies.
+func (s *Store) As(person string) *Store {
+	as := *s
+	as.By = person
+	return &as
 }
 
 func (s *Store) now() time.Time {
@@ -114,6 +122,7 @@ func (s *Store) Export(ctx context.Context, ids ...string) ([]byte, error) {
 type configuration struct {
 	counter       int64
 	organisations map[string]*OrganisationSpec
+	revisions     map[string]int32 // of organisations
 	partners      map[string]*stored
 	tokens        []Token
 }
@@ -143,22 +152,23 @@ func (s *Store) snapshot(ctx context.Context) (*configuration, error) {
 
 // read gives what tx sees.
 func read(ctx context.Context, tx pgx.Tx) (*configuration, error) {
-	c := &configuration{organisations: map[string]*OrganisationSpec{}, partners: map[string]*stored{}}
+	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, partners: map[string]*stored{}}
 	if err := tx.QueryRow(ctx, `select counter from configuration`).Scan(&c.counter); err != nil {
 		return nil, fmt.Errorf("read configuration counter: %w", err)
 	}
-	rows, err := tx.Query(ctx, `select spec from organisation`)
+	rows, err := tx.Query(ctx, `select spec, revision from organisation`)
 	if err != nil {
 		return nil, fmt.Errorf("read organisations: %w", err)
 	}
 	var spec, earlier []byte
-	_, err = pgx.ForEachRow(rows, []any{&spec}, func() error {
+	var revision int32
+	_, err = pgx.ForEachRow(rows, []any{&spec, &revision}, func() error {
 		o := &OrganisationSpec{}
 		if err := json.Unmarshal(spec, o); err != nil {
 			return err
 		}
 		o.normalise()
-		c.organisations[o.ID] = o
+		c.organisations[o.ID], c.revisions[o.ID] = o, revision
 		return nil
 	})
 	if err != nil {

@@ -83,7 +83,7 @@ func TestApply(t *testing.T) {
 
 	t.Run("the first time everything is created", func(t *testing.T) {
 		s, clock := newStore(t)
-		want := []string{"organisation north: created", "partner small: created (revision 1)", "partner varied: created (revision 1)"}
+		want := []string{"organisation north: created (revision 1)", "partner small: created (revision 1)", "partner varied: created (revision 1)"}
 		if diff := cmp.Diff(want, apply(t, s, varied)); diff != "" {
 			t.Error(diff)
 		}
@@ -132,6 +132,9 @@ func TestApply(t *testing.T) {
 		text, err := s.Export(t.Context())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if changes, err := s.Diff(t.Context(), specs(t, "export.yaml", string(text))); err != nil || len(changes) > 0 {
+			t.Errorf("diff: %v, %v", changes, err)
 		}
 		if got := apply(t, s, string(text)); got != nil {
 			t.Errorf("got %v from\n%s", got, text)
@@ -282,8 +285,8 @@ func TestRevisionMovesWith(t *testing.T) {
 	start := north + "identifiers: [{id: WE}]\n" + partner("sender", "identifiers: [{id: S}]") + partner("van", "speaks_for: [sender]") + partner("other")
 	for name, c := range map[string]struct{ text, want string }{
 		"our own address": {north + "identifiers: [{id: WE}, {id: US}]\n",
-			"organisation north: changed; partner other: organisation north changed its identifiers (revision 2); partner sender: organisation north changed its identifiers (revision 2); partner van: organisation north changed its identifiers (revision 2)"},
-		"our name, not at all": {north + "name: Nord\nidentifiers: [{id: WE}]\n", "organisation north: changed"},
+			"organisation north: changed (revision 2); partner other: organisation north changed its identifiers (revision 2); partner sender: organisation north changed its identifiers (revision 2); partner van: organisation north changed its identifiers (revision 2)"},
+		"our name, not at all": {north + "name: Nord\nidentifiers: [{id: WE}]\n", "organisation north: changed (revision 2)"},
 		"the address of one it speaks for": {partner("sender", "identifiers: [{id: S}, {id: T}]"),
 			"partner sender: changed (revision 2); partner van: partner sender, for which it speaks, changed its identifiers or state (revision 2)"},
 		"the state of one it speaks for": {partner("sender", "identifiers: [{id: S}]", "state: paused"),

@@ -69,7 +69,7 @@ func (d *document) token(item ast.Node, path string, into *HTTPSpec) {
 		}},
 		field{"expires", d.expires(&t.Expires)},
 	)
-	if len(seen) == 0 || len(d.faults) > before {
+	if len(d.faults) > before {
 		return
 	}
 	given := 0

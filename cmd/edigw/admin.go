@@ -51,7 +51,7 @@ func (s *administration) apply(ctx context.Context, by accounts.Identity, text [
 		return nil, err
 	}
 	err = s.act(ctx, by, accounts.Entry{Action: "partners.applied", Subject: "configuration"}, func(tx pgx.Tx) (any, error) {
-		changes, err = s.partners.Apply(ctx, tx, specs)
+		changes, err = s.partners.As(by.Person).Apply(ctx, tx, specs)
 		return map[string]any{"changes": changes}, err
 	})
 	return changes, err
@@ -69,7 +69,7 @@ func (s *administration) issueToken(ctx context.Context, by accounts.Identity, p
 func (s *administration) revokeToken(ctx context.Context, by accounts.Identity, partner, label string) error {
 	e := accounts.Entry{Action: "partner_token.revoked", Subject: label, Partner: partner}
 	return s.act(ctx, by, e, func(tx pgx.Tx) (any, error) {
-		return struct{}{}, s.partners.RevokeTokenTx(ctx, tx, partner, label)
+		return struct{}{}, s.partners.As(by.Person).RevokeTokenTx(ctx, tx, partner, label)
 	})
 }
 

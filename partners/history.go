@@ -1,0 +1,218 @@
+package partners
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Revision is one configuration that was applied: who, when, and what differed
+// from the one before.
+type Revision struct {
+	Number  int32         `json:"revision"`
+	Cause   string        `json:"cause"`
+	By      string        `json:"applied_by,omitempty"` // "" where it was not written down
+	Applied time.Time     `json:"applied_at"`
+	Fields  []FieldChange `json:"fields,omitempty"`
+}
+
+// History gives every revision of a partner, the latest first. The error wraps
+// ErrUnknown if there is no such partner.
+func (s *Store) History(ctx context.Context, partner string) ([]Revision, error) {
+	list, _, err := s.history(ctx, partner, `
+		select revision, cause, applied_by, applied_at, spec
+		from partner_revision where partner_id = $1 order by revision`, func(spec []byte) (any, error) { return partnerSpec(spec) })
+	return list, err
+}
+
+// OrganisationHistory gives every revision of an organisation, the latest first.
+// One that has not changed since before there were revisions has none.
+func (s *Store) OrganisationHistory(ctx context.Context, organisation string) ([]Revision, error) {
+	list, _, err := s.history(ctx, organisation, `
+		select revision, cause, applied_by, applied_at, spec
+		from organisation_revision where organisation_id = $1 order by revision`, func(spec []byte) (any, error) {
+		var o OrganisationSpec
+		err := json.Unmarshal(spec, &o)
+		o.normalise()
+		return o, err
+	})
+	return list, err
+}
+
+// RevisionOf gives a partner's configuration as it was under a revision. The
+// error wraps ErrUnknown if it never had that.
+func (s *Store) RevisionOf(ctx context.Context, partner string, number int32) (*PartnerSpec, error) {
+	list, specs, err := s.history(ctx, partner, `
+		select revision, cause, applied_by, applied_at, spec
+		from partner_revision where partner_id = $1 order by revision`, func(spec []byte) (any, error) { return partnerSpec(spec) })
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(r Revision) bool { return r.Number == number })
+	if i < 0 {
+		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, ErrUnknown)
+	}
+	spec := specs[i].(PartnerSpec)
+	return &spec, nil
+}
+
+// history reads revisions with their configurations, the latest first.
+func (s *Store) history(ctx context.Context, id, query string, decode func([]byte) (any, error)) ([]Revision, []any, error) {
+	rows, err := s.Pool.Query(ctx, query, id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("history of %s: %w", id, err)
+	}
+	var list []Revision
+	var specs []any
+	var r Revision
+	var stored []byte
+	_, err = pgx.ForEachRow(rows, []any{&r.Number, &r.Cause, &r.By, &r.Applied, &stored}, func() error {
+		spec, err := decode(stored)
+		if err != nil {
+			return err
+		}
+		r.Fields, r.Applied = nil, r.Applied.UTC()
+		if len(specs) == 0 {
+			r.Fields = fieldsBetween(nil, spec)
+		} else {
+			r.Fields = fieldsBetween(specs[len(specs)-1], spec)
+		}
+		list, specs = append(list, r), append(specs, spec)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("history of %s: %w", id, err)
+	}
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("%s: %w", id, ErrUnknown)
+	}
+	slices.Reverse(list)
+	slices.Reverse(specs)
+	return list, specs, nil
+}
+
+// RestoreTx makes a partner's configuration what it was under a revision, as a
+// revision of its own. Tokens that were revoked since, or are another's now, stay
+// away: their labels are given.
+func (s *Store) RestoreTx(ctx context.Context, tx pgx.Tx, partner string, number int32) (changes Changes, left []string, err error) {
+	spec, err := s.RevisionOf(ctx, partner, number)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := tx.Exec(ctx, `select counter from configuration for update`); err != nil {
+		return nil, nil, fmt.Errorf("lock configuration: %w", err)
+	}
+	now, err := read(ctx, tx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("restore %s: %w", partner, err)
+	}
+	spec.HTTP.Tokens = slices.DeleteFunc(slices.Clone(spec.HTTP.Tokens), func(t TokenSpec) bool {
+		gone := slices.ContainsFunc(now.tokens, func(o Token) bool {
+			return o.hex() == t.SHA256 && (o.Revoked != nil || o.Partner != partner)
+		})
+		if gone {
+			left = append(left, t.Label)
+		}
+		return gone
+	})
+	spec.normalise()
+	changes, err = s.Apply(ctx, tx, []Spec{{Partner: spec}})
+	return changes, left, err
+}
+
+// ErrMoved is wrapped where a change was made on what is not the present
+// configuration any more.
+var ErrMoved = errors.New("the configuration has changed since")
+
+// PatchTx changes what a JSON merge patch (RFC 7396) names of a partner's
+// configuration, if the partner is still at the revision it was made on; a key
+// that it sets to null has its default again. The error wraps ErrUnknown or
+// ErrMoved, and is Faults where the result cannot be.
+func (s *Store) PatchTx(ctx context.Context, tx pgx.Tx, partner string, revision int32, patch []byte) (Changes, error) {
+	if _, err := tx.Exec(ctx, `select counter from configuration for update`); err != nil {
+		return nil, fmt.Errorf("lock configuration: %w", err)
+	}
+	now, err := read(ctx, tx)
+	if err != nil {
+		return nil, fmt.Errorf("patch %s: %w", partner, err)
+	}
+	p := now.partners[partner]
+	switch {
+	case p == nil:
+		return nil, fmt.Errorf("partner %s: %w", partner, ErrUnknown)
+	case p.revision != revision:
+		return nil, fmt.Errorf("partner %s is at revision %d, not %d: %w", partner, p.revision, revision, ErrMoved)
+	}
+	spec, err := p.spec.patched(patch)
+	if err != nil {
+		return nil, err
+	}
+	return s.Apply(ctx, tx, []Spec{{Partner: spec}})
+}
+
+// patched gives the spec with a merge patch applied, judged as if it had been
+// written in full.
+func (s PartnerSpec) patched(patch []byte) (*PartnerSpec, error) {
+	var changes map[string]any
+	if err := json.Unmarshal(patch, &changes); err != nil || changes == nil {
+		return nil, Faults{{Text: "the change must be a JSON object with the keys to change"}}
+	}
+	if id, ok := changes["id"]; ok && id != any(s.ID) {
+		return nil, Faults{{Key: "id", Text: "a partner keeps its id, which stands in every key"}}
+	}
+	text, err := json.Marshal(s.lists())
+	if err != nil {
+		return nil, err
+	}
+	var whole map[string]any
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return nil, err
+	}
+	if len(s.Processing) == 0 {
+		whole["processing"] = Inline // as YAML writes it
+	}
+	merge(whole, changes)
+	whole["kind"] = "Partner"
+	merged, err := json.Marshal(whole)
+	if err != nil {
+		return nil, err
+	}
+	// JSON is YAML, so that the one reader finds every fault there can be.
+	specs, err := Reader{}.Read("", merged)
+	var faults Faults
+	if errors.As(err, &faults) {
+		for i := range faults {
+			faults[i].Line, faults[i].Column = 0, 0 // of a text that nobody has seen
+		}
+		return nil, faults
+	}
+	if err != nil {
+		return nil, err
+	}
+	return specs[0].Partner, nil
+}
+
+// merge is MergePatch of RFC 7396 §2 for objects.
+func merge(into, patch map[string]any) {
+	for key, value := range patch {
+		inner, isObject := value.(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isObject:
+			below, ok := into[key].(map[string]any)
+			if !ok {
+				below = map[string]any{}
+			}
+			merge(below, inner)
+			into[key] = below
+		default:
+			into[key] = value
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package partners_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/partners"
+)
+
+// inTx runs do in a transaction and gives its error.
+func inTx(t *testing.T, s *partners.Store, do func(tx pgx.Tx) error) error {
+	t.Helper()
+	return pgx.BeginFunc(t.Context(), s.Pool, do)
+}
+
+// told gives revisions as text.
+func told(list []partners.Revision) []string {
+	var out []string
+	for _, r := range list {
+		var fields []string
+		for _, f := range r.Fields {
+			fields = append(fields, f.String())
+		}
+		if len(fields) > 3 {
+			fields = []string{"everything"}
+		}
+		out = append(out, fmt.Sprintf("%d %s by %s on %s: %s", r.Number, r.Cause, r.By, r.Applied.Format(time.DateOnly), strings.Join(fields, ", ")))
+	}
+	return out
+}
+
+func TestHistory(t *testing.T) {
+	s, clock := newStore(t)
+	apply(t, s.As("anna"), north+"name: Nord\n"+partner("acme"))
+	clock.Time = clock.Add(24 * time.Hour)
+	apply(t, s.As("bert"), partner("acme", "on_drift: hold", "retention: {payloads: 60d}"))
+	clock.Time = clock.Add(24 * time.Hour)
+	apply(t, s, north+"name: Nord\nidentifiers: [{id: NORD}]\n")
+	t.Run("each revision says who, when and what", func(t *testing.T) {
+		list, err := s.History(t.Context(), "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"3 organisation north changed its identifiers by  on 2026-03-03: ",
+			"2 changed by bert on 2026-03-02: on_drift: reject → hold, retention.payloads: 90d → 60d",
+			"1 created by anna on 2026-03-01: everything",
+		}
+		if diff := cmp.Diff(want, told(list)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("organisations have theirs", func(t *testing.T) {
+		list, err := s.OrganisationHistory(t.Context(), "north")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{`2 changed by  on 2026-03-03: identifiers: null → [{"qualifier":"","id":"NORD"}]`, "1 created by anna on 2026-03-01: id: north, identifiers: null, name: Nord"}
+		got := told(list)
+		if len(got) != 2 || !strings.HasPrefix(got[0], "2 changed by  on 2026-03-03: identifiers") || !strings.HasPrefix(got[1], "1 created by anna on 2026-03-01: id: north") {
+			t.Error(cmp.Diff(want, got))
+		}
+	})
+	t.Run("an organisation from before there were revisions keeps what it was", func(t *testing.T) {
+		if _, err := s.Pool.Exec(t.Context(), `insert into organisation (organisation_id, spec, applied_at) values ('old', '{"id": "old", "name": "Old"}', now())`); err != nil {
+			t.Fatal(err)
+		}
+		apply(t, s.As("anna"), "kind: Organisation\nid: old\nname: New\n")
+		list, err := s.OrganisationHistory(t.Context(), "old")
+		if err != nil || len(list) != 2 || list[0].Number != 2 || list[0].By != "anna" || list[0].Fields[0].String() != "name: Old → New" {
+			t.Errorf("%v, %v", told(list), err)
+		}
+	})
+	t.Run("a configuration of before can be seen", func(t *testing.T) {
+		spec, err := s.RevisionOf(t.Context(), "acme", 2)
+		if err != nil || spec.OnDrift != "hold" {
+			t.Errorf("%v, %v", spec, err)
+		}
+	})
+	t.Run("what there is not is unknown", func(t *testing.T) {
+		_, no := s.History(t.Context(), "nobody")
+		_, none := s.RevisionOf(t.Context(), "acme", 9)
+		_, other := s.OrganisationHistory(t.Context(), "acme")
+		for _, err := range []error{no, none, other} {
+			if !errors.Is(err, partners.ErrUnknown) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+func TestRestore(t *testing.T) {
+	restore := func(t *testing.T, s *partners.Store, number int32) (changes []string, left []string) {
+		t.Helper()
+		if err := inTx(t, s, func(tx pgx.Tx) error {
+			ch, l, err := s.RestoreTx(t.Context(), tx, "acme", number)
+			changes, left = strs(ch), l
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return changes, left
+	}
+	t.Run("it is what it was, under a revision of its own", func(t *testing.T) {
+		s, _ := newStore(t)
+		apply(t, s, north+partner("acme", "on_drift: hold"))
+		apply(t, s, partner("acme", "attempts: 3"))
+		changes, left := restore(t, s, 1)
+		if diff := cmp.Diff([]string{"partner acme: changed (revision 3)"}, changes); diff != "" || left != nil {
+			t.Error(diff, left)
+		}
+		if p := get(t, s, "acme"); p.Policy.OnDrift != "hold" || p.Policy.Attempts != 5 || p.Revision != 3 {
+			t.Errorf("%+v", p)
+		}
+		if changes, _ := restore(t, s, 3); changes != nil {
+			t.Errorf("the present one again: %v", changes)
+		}
+	})
+	t.Run("a token that was revoked since stays revoked", func(t *testing.T) {
+		s, _ := newStore(t)
+		apply(t, s, north+partner("acme", "http: {tokens: [{label: a, sha256: "+sha256Hex("a")+"}, {label: b, sha256: "+sha256Hex("b")+"}]}"))
+		if err := s.RevokeToken(t.Context(), "acme", "a"); err != nil {
+			t.Fatal(err)
+		}
+		apply(t, s, partner("acme"))
+		_, left := restore(t, s, 1)
+		if diff := cmp.Diff([]string{"a"}, left); diff != "" {
+			t.Error(diff)
+		}
+		d := load(t, s)
+		if whose(d, "a") != "nobody" || whose(d, "b") != "acme" {
+			t.Errorf("a is %s's, b is %s's", whose(d, "a"), whose(d, "b"))
+		}
+	})
+}
+
+func TestPatch(t *testing.T) {
+	patch := func(t *testing.T, s *partners.Store, revision int32, text string) (changes partners.Changes, err error) {
+		t.Helper()
+		err = inTx(t, s, func(tx pgx.Tx) (err error) {
+			changes, err = s.PatchTx(t.Context(), tx, "acme", revision, []byte(text))
+			return err
+		})
+		return changes, err
+	}
+	s, _ := newStore(t)
+	apply(t, s, north+partner("acme", "on_drift: hold", "processing: deferred", "retention: {payloads: 60d, deliveries: 300d}", "http: {tokens: [{label: a, sha256: "+sha256Hex("a")+"}]}"))
+	t.Run("what it names changes, what it does not stays, null is the default", func(t *testing.T) {
+		changes, err := patch(t, s, 1, `{"attempts": 3, "on_drift": null, "retention": {"payloads": "70d", "deliveries": null}, "types": ["INVOIC"]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields []string
+		for _, f := range changes[0].Fields {
+			fields = append(fields, f.String())
+		}
+		want := []string{"attempts: 5 → 3", "on_drift: hold → reject", "retention.deliveries: 300d → 400d", "retention.payloads: 60d → 70d", `types: ["810","856","DESADV","INVOIC"] → ["INVOIC"]`}
+		if diff := cmp.Diff(want, fields); diff != "" {
+			t.Error(diff)
+		}
+		if whose(load(t, s), "a") != "acme" {
+			t.Error("its token is gone")
+		}
+	})
+	t.Run("what is nowhere written out is patched as well", func(t *testing.T) {
+		s, _ := newStore(t)
+		apply(t, s, north+partner("acme"))
+		if changes, err := patch(t, s, 1, `{"attempts": 3}`); err != nil || len(changes) != 1 || len(changes[0].Fields) != 1 {
+			t.Errorf("%v, %v", changes, err)
+		}
+	})
+	t.Run("on what is not the present revision it changes nothing", func(t *testing.T) {
+		_, err := patch(t, s, 1, `{"attempts": 4}`)
+		if !errors.Is(err, partners.ErrMoved) || err.Error() != "partner acme is at revision 2, not 1: the configuration has changed since" {
+			t.Errorf("got %v", err)
+		}
+	})
+	for text, want := range map[string]string{
+		`{"attempts": 0}`:            `attempts: must be a number, 1 to 100, not "0"`,
+		`{"attemps": 4}`:             "attemps: unknown key; did you mean attempts?",
+		`{"id": "other"}`:            "id: a partner keeps its id, which stands in every key",
+		`{"organisation": "south"}`:  "Partner acme: organisation: there is no organisation south: apply `kind: Organisation` with that id first, or in the same file",
+		`[]`:                         "the change must be a JSON object with the keys to change",
+		`null`:                       "the change must be a JSON object with the keys to change",
+		`{"retention": "short"}`:     "retention: must be a mapping with the keys dedup_window, retry_window, reuse_after, payloads, acknowledgements, quarantine, deliveries, legal_hold",
+		`{"http": {"tokens": [{}]}}`: "http.tokens[1]: needs one of sha256, env and file",
+		`{"kind": "Organisation"}`:   "",
+	} {
+		t.Run("a fault names the key: "+text, func(t *testing.T) {
+			_, err := patch(t, s, 2, text)
+			if want == "" {
+				if err != nil {
+					t.Errorf("a kind is no setting: %v", err)
+				}
+				return
+			}
+			if !partners.IsFault(err) || err.Error() != want {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("nobody is unknown", func(t *testing.T) {
+		err := inTx(t, s, func(tx pgx.Tx) error {
+			_, err := s.PatchTx(t.Context(), tx, "nobody", 1, []byte(`{}`))
+			return err
+		})
+		if !errors.Is(err, partners.ErrUnknown) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
