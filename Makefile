@@ -68,6 +68,9 @@ promela: checker ## Search every state of the model of receiving, and plant each
 crash: setup ## Kill the program, cut its connections, stop its database: each case RUNS times
 	go test -count=1 -timeout 0 -v ./crash -runs $(RUNS) | grep -vE '^=== |^ *--- PASS'
 
+import-keys: setup ## Import a million keys, kill client and gateway in its middle, then send what was imported
+	go test -count=1 -timeout 0 -v -run '^TestImport$$' ./crash -keys 1000000 | grep -vE '^=== |^ *--- PASS'
+
 torture: setup ## SEEDS runs in which everything fails at once, then every invariant checked
 	go run ./torture -seeds $(SEEDS) $(ARGS)
 
@@ -97,4 +100,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash torture torture-planted interop-edi bench bench-syntax bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted interop-edi bench bench-syntax bench-keys big help

@@ -17,8 +17,8 @@ import (
 // configured are the tables that hold no delivery. Control numbers are leased in
 // blocks outside of the transaction; gaps are legal.
 var configured = []string{
-	"account", "api_token", "configuration", "control_number", "goose_db_version", "organisation",
-	"partner", "partner_identifier", "partner_revision", "partner_token",
+	"account", "api_token", "configuration", "control_number", "goose_db_version", "key_import", "organisation", "organisation_revision",
+	"partner", "partner_identifier", "partner_revision", "partner_token", "subscription",
 }
 
 // tables lists all others, from the catalogue, so that a new one is not missed.

@@ -77,7 +77,7 @@ func (c *importKeys) Run(a *app) (err error) {
 		if err != nil {
 			return err
 		}
-		s := &importSender{app: a, api: api, rows: rows, at: im, keepFaults: c.Output == "json", progress: a.progressOf(int(total))}
+		s := &importSender{app: a, api: api, connection: c.connection, rows: rows, at: im, keepFaults: c.Output == "json", progress: a.progressOf(int(total))}
 		if err := s.all(); err != nil {
 			return err
 		}

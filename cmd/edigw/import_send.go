@@ -23,6 +23,7 @@ const (
 type importSender struct {
 	app        *app
 	api        *client
+	connection connection
 	rows       *rowFile
 	at         importState // as the gateway last told it
 	keepFaults bool
@@ -146,6 +147,9 @@ func (s *importSender) send(c chunkOfRows) error {
 		select {
 		case <-time.After(importPatience[try]):
 		case <-s.app.ctx.Done():
+		}
+		if again, err := s.app.client(s.connection); err == nil { // a gateway that was started anew may be elsewhere
+			s.api = again
 		}
 	}
 }
