@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -13,9 +14,11 @@ import (
 	"github.com/edigw/edigw/accounts"
 )
 
-// admit lets a request in: its token proves who asks, the role is enough, and
-// every parameter is known. A stranger learns nothing about parameters.
-func (c *call) admit(rt Route) error {
+// admit lets a request in: its token proves who asks, the role is enough, the
+// answer can be taken, and every parameter is known. A stranger learns nothing about
+// parameters.
+func (c *call) admit() error {
+	rt := c.route
 	if rt.Role != "" {
 		if err := c.authenticate(); err != nil {
 			return err
@@ -23,6 +26,9 @@ func (c *call) admit(rt Route) error {
 		if !c.who.Role.AtLeast(rt.Role) {
 			return &problem{Status: http.StatusForbidden, Type: "not-allowed", Shown: true, Needs: rt.Role, Detail: fmt.Sprintf("this needs the role %s; the token has the role %s", rt.Role, c.who.Role)}
 		}
+	}
+	if err := c.acceptable(); err != nil {
+		return err
 	}
 	var err error
 	c.query, err = parseQuery(c.r.URL.RawQuery, rt.Query)
@@ -43,7 +49,17 @@ func (c *call) authenticate() error {
 		return refused
 	}
 	refused.Shown = true
-	who, err := c.api.Accounts.Authenticate(c.ctx(), strings.TrimSpace(token))
+	token, tries := strings.TrimSpace(token), &c.api.tries
+	switch known, wait := tries.of(time.Now(), c.r.RemoteAddr, token); known {
+	case isWrong:
+		return refused
+	case tooMany:
+		return tooManyTries(wait)
+	}
+	who, err := c.api.Accounts.Authenticate(c.ctx(), token)
+	if err == nil || errors.Is(err, accounts.ErrNotAuthenticated) {
+		tries.told(time.Now(), c.r.RemoteAddr, token, err == nil)
+	}
 	if errors.Is(err, accounts.ErrNotAuthenticated) {
 		c.api.Log.InfoContext(c.ctx(), "token refused", "remote", c.r.RemoteAddr, "path", c.r.URL.Path, "err", err)
 		return refused

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/accounts"
@@ -28,15 +27,17 @@ import (
 
 // API serves the operations listener. Every field is needed.
 type API struct {
-	Accounts  *accounts.Store
-	Partners  *partners.Store
-	Inbox     dedup.Inbox
-	Alerts    dedup.Alerts
-	Journal   journal.Reader
-	Documents documents.Store
-	Jobs      dedup.Jobs
-	Effects   outbox.Effects
-	Gateway   *gateway.Gateway // decides drifts, replays and discards
+	Accounts      *accounts.Store
+	Partners      *partners.Store
+	Inbox         dedup.Inbox
+	Alerts        dedup.Alerts
+	Journal       journal.Reader
+	Documents     documents.Store
+	Jobs          dedup.Jobs
+	Effects       outbox.Effects
+	Feed          outbox.Feed
+	Subscriptions outbox.Subscriptions
+	Gateway       *gateway.Gateway // decides drifts, replays and discards
 
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong.
@@ -64,69 +65,25 @@ type API struct {
 	// is one that is no longer kept.
 	Compare func(original, later []byte) *compare.Result
 
+	// Change does something about subscriptions and writes the audit line, in one
+	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
+	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
 	Checks  []Check      // for /readyz
 	Metrics http.Handler // for /metrics
 	Version string
 	Log     *slog.Logger
-}
 
-// Handler is everything the operations listener answers.
-func (a *API) Handler() http.Handler {
-	mux := chi.NewRouter()
-	mux.Use(headers)
-	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		a.render(w, r, &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "there is nothing at " + r.URL.Path + "; /api/v1/openapi.json lists what there is"})
-	})
-	mux.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		a.render(w, r, &problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: r.Method + " is not offered here; /api/v1/openapi.json lists what is"})
-	})
-	mux.Get("/", a.index)
-	mux.Get("/livez", a.livez)
-	mux.Get("/readyz", a.readyz)
-	mux.Method(http.MethodGet, "/metrics", a.Metrics)
-	for _, rt := range Routes {
-		mux.MethodFunc(rt.Method, Prefix+rt.Path, a.handle(rt))
-	}
-	return mux
-}
-
-// headers are those of every answer: it is for programs, and for nobody's cache.
-func headers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// handle is the one way in to a route: who, may he, are the parameters known;
-// then the work, and the one place where its error is rendered.
-func (a *API) handle(rt Route) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{api: a, w: w, r: r}
-		err := c.admit(rt)
-		if err == nil {
-			err = rt.do(c)
-		}
-		if err != nil {
-			a.render(w, r, err)
-		}
-	}
+	tries tries // of tokens that proved nobody
 }
 
 // call is one request on its way through a route.
 type call struct {
-	api *API
-	w   http.ResponseWriter
-	r   *http.Request
-	who accounts.Identity
+	api   *API
+	route *Route
+	w     http.ResponseWriter
+	r     *http.Request
+	who   accounts.Identity
 	query
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
-
-// requestID names a failed request in the answer and in the log.
-func requestID() string { return uuid.NewString() }

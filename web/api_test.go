@@ -182,7 +182,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 }
 
 // checkAnswer holds an answer against what the operation describes.
-func checkAnswer(t *testing.T, document schemas, op operation, call string, a answer) {
+func checkAnswer(t *testing.T, document *document, op *operation, call string, a answer) {
 	t.Helper()
 	described := op.Responses[fmt.Sprint(a.status)]
 	if described == nil {

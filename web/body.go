@@ -9,7 +9,10 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // What is read of a body at most, in bytes: a configuration is text that people
@@ -35,7 +38,7 @@ func (c *call) body(limit int64, types ...string) ([]byte, error) {
 	return text, nil
 }
 
-// decode reads a JSON body; keys that are not known are refused.
+// decode reads a JSON body, which must be as openapi.yaml describes it.
 func (c *call) decode(into any) error { return c.decodeUpTo(maxBody, into) }
 
 // decodeUpTo is decode with a limit of its own, in bytes.
@@ -44,10 +47,82 @@ func (c *call) decodeUpTo(limit int64, into any) error {
 	if err != nil {
 		return err
 	}
+	if err := c.fits(text); err != nil {
+		return err
+	}
 	if err := strict(text, into); err != nil {
-		return &problem{Status: http.StatusBadRequest, Type: "bad-body", Detail: "the JSON cannot be understood: " + err.Error()}
+		return badBody("the JSON cannot be understood: %v", err)
 	}
 	return nil
+}
+
+func badBody(format string, args ...any) *problem {
+	return &problem{Status: http.StatusBadRequest, Type: "bad-body", Detail: fmt.Sprintf(format, args...)}
+}
+
+// maxMisfits are told of one body; where there are more the first ones say enough.
+const maxMisfits = 20
+
+// fits holds a JSON body against the schema of the route. The reader of Go would
+// take null for anything, keys in another case and values that are left out.
+func (c *call) fits(text []byte) error {
+	if !utf8.Valid(text) {
+		return badBody("the JSON is not in UTF-8")
+	}
+	var value any
+	if err := strict(text, &value); err != nil {
+		return badBody("the JSON cannot be understood: %v", err)
+	}
+	d, err := openAPIDocument()
+	if err != nil {
+		return err
+	}
+	op := d.operations[c.route.Method+" "+c.route.Path]
+	if op == nil || op.RequestBody == nil {
+		return fmt.Errorf("openapi.yaml describes no body of %s %s", c.route.Method, c.route.Path)
+	}
+	found := d.faults(op.RequestBody.Content["application/json"].Schema, value, "")
+	if at, ok := findNUL(value, ""); ok {
+		found = append(found, misfit{at, "holds a NUL, which is no text"})
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	p := badBody("the body does not fit what is described")
+	for i, f := range found {
+		f.At = strings.TrimPrefix(f.At, ".")
+		if i == 0 {
+			p.Detail += ": " + strings.TrimPrefix(f.String(), ": ")
+		}
+		if i == maxMisfits {
+			p.Faults = append(p.Faults, fault{Detail: fmt.Sprintf("and %d more", len(found)-i)})
+			break
+		}
+		p.Faults = append(p.Faults, fault{Key: f.At, Detail: f.Detail})
+	}
+	return p
+}
+
+// findNUL says where in a JSON value a character stands that no text of ours, and
+// none of the database's, may hold.
+func findNUL(value any, at string) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return at, strings.ContainsRune(v, 0)
+	case []any:
+		for i, x := range v {
+			if where, ok := findNUL(x, at+"["+strconv.Itoa(i)+"]"); ok {
+				return where, true
+			}
+		}
+	case map[string]any:
+		for name, x := range v {
+			if where, ok := findNUL(x, at+"."+name); ok {
+				return where, true
+			}
+		}
+	}
+	return "", false
 }
 
 func orZero(t *time.Time) time.Time {

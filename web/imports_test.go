@@ -91,8 +91,8 @@ func TestImportRows(t *testing.T) {
 		for i := range list {
 			list[i] = "{}"
 		}
-		_, body := post(t, "/imports/"+begunImport(t, r, "c")+"/rows", `{"first_row":1,"rows":[`+strings.Join(list, ",")+"]}", 422)
-		if !strings.Contains(body, "send at most 5000") {
+		_, body := post(t, "/imports/"+begunImport(t, r, "c")+"/rows", `{"first_row":1,"rows":[`+strings.Join(list, ",")+"]}", 400)
+		if !strings.Contains(body, "5001 items, but at most 5000 may be") {
 			t.Errorf("%s", body)
 		}
 	})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,8 @@ type problem struct {
 	RowsDone  *int64  `json:"rows_done,omitempty"`  // of an import
 	RequestID string  `json:"request_id,omitempty"` // of the log line, where the fault is ours
 
+	RetryAfter string `json:"-"` // in seconds
+
 	Shown bool          `json:"-"` // a token was, of whatever kind
 	Needs accounts.Role `json:"-"` // the role that would be enough
 }
@@ -57,9 +60,11 @@ func (p *problem) Error() string { return p.Type + ": " + p.Detail }
 // Titles names every problem the API tells, by its type.
 var Titles = map[string]string{
 	"not-authenticated":     "A valid token is needed",
+	"too-many-tries":        "Too many tokens proved nobody",
 	"not-allowed":           "The token's role may not do this",
 	"not-found":             "There is no such thing",
 	"method-not-allowed":    "The method is not offered here",
+	"not-acceptable":        "The answer has no type that the request takes",
 	"unknown-parameter":     "A parameter is not known here",
 	"bad-parameter":         "A parameter cannot be understood",
 	"bad-body":              "The body cannot be understood",
@@ -121,7 +126,7 @@ func (a *API) render(w http.ResponseWriter, r *http.Request, err error) {
 		if r.Context().Err() != nil {
 			return // the client has gone; nobody is there to be told
 		}
-		p.RequestID = requestID()
+		p.RequestID = requestID(r)
 		a.Log.ErrorContext(r.Context(), "request failed", "request_id", p.RequestID, "method", r.Method, "path", r.URL.Path, "err", err)
 	}
 	switch p.Status {
@@ -131,8 +136,8 @@ func (a *API) render(w http.ResponseWriter, r *http.Request, err error) {
 		if p.Needs != "" {
 			h.Set("WWW-Authenticate", p.challenge("insufficient_scope")+`, scope="`+string(p.Needs)+`"`)
 		}
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "5")
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		h.Set("Retry-After", cmp.Or(p.RetryAfter, "5"))
 	}
 	p.Title, p.Code, p.Type = Titles[p.Type], p.Status, ProblemBase+p.Type
 	h.Set("Content-Type", "application/problem+json")

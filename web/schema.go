@@ -3,11 +3,14 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -18,11 +21,20 @@ import (
 // the subset that ours is written in: a keyword outside it is a fault of the
 // document. A library would bring a dozen dependencies for these lines.
 type schemas struct {
-	root any
+	root     any
+	patterns sync.Map // compiled, by their text
 }
 
+// misfit is one thing in a value that its schema does not allow.
+type misfit struct {
+	At     string // like .letters[0].partner; empty for the value as a whole
+	Detail string
+}
+
+func (m misfit) String() string { return m.At + ": " + m.Detail }
+
 // find follows a reference like #/components/schemas/Token.
-func (s schemas) find(ref string) any {
+func (s *schemas) find(ref string) any {
 	at := s.root
 	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
 		m, ok := at.(map[string]any)
@@ -38,8 +50,10 @@ var understoodKeywords = []string{"$ref", "type", "properties", "required", "add
 	"format", "description", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "default", "allOf"}
 
 // faults gives what in value does not fit schema, each with its place.
-func (s schemas) faults(schema, value any, at string) (list []string) {
-	fault := func(format string, args ...any) { list = append(list, at+": "+fmt.Sprintf(format, args...)) }
+func (s *schemas) faults(schema, value any, at string) (list []misfit) {
+	fault := func(format string, args ...any) {
+		list = append(list, misfit{at, fmt.Sprintf(format, args...)})
+	}
 	m, ok := schema.(map[string]any)
 	if !ok {
 		fault("the schema is %T", schema)
@@ -59,52 +73,57 @@ func (s schemas) faults(schema, value any, at string) (list []string) {
 		}
 	}
 	if types := m["type"]; types != nil && !ofType(types, value) {
-		fault("%s is no %v", show(value), types)
+		fault("%s is not of type %v", show(value), types)
 		return list
 	}
 	if enum, ok := m["enum"].([]any); ok && !slices.ContainsFunc(enum, func(e any) bool { return reflect.DeepEqual(e, value) }) {
-		fault("%s is none of %v", show(value), enum)
+		fault("%s is not one of %s", show(value), oneOf(enum))
 	}
 	bound := func(least, most, what string, n float64) {
 		if limit, ok := m[least].(float64); ok && n < limit {
-			fault("%v %s are less than %v", n, what, limit)
+			fault("%v%s, but at least %v must be", n, what, limit)
 		}
 		if limit, ok := m[most].(float64); ok && n > limit {
-			fault("%v %s are more than %v", n, what, limit)
+			fault("%v%s, but at most %v may be", n, what, limit)
 		}
 	}
 	switch v := value.(type) {
 	case float64:
-		bound("minimum", "maximum", "of it", v)
+		bound("minimum", "maximum", "", v)
 	case string:
-		bound("minLength", "maxLength", "characters", float64(utf8.RuneCountInString(v)))
-		if p, ok := m["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(v) {
-			fault("%q does not match %s", v, p)
+		bound("minLength", "maxLength", " characters", float64(utf8.RuneCountInString(v)))
+		if p, ok := m["pattern"].(string); ok {
+			if re, err := s.pattern(p); err != nil {
+				fault("the schema's pattern cannot be read: %v", err)
+			} else if !re.MatchString(v) {
+				fault("%q does not match %s", v, p)
+			}
 		}
 		if f, ok := m["format"].(string); ok && !ofFormat(f, v) {
 			fault("%q is no %s", v, f)
 		}
 	case []any:
-		bound("minItems", "maxItems", "items", float64(len(v)))
+		bound("minItems", "maxItems", " items", float64(len(v)))
 		if items, ok := m["items"]; ok {
 			for i, x := range v {
-				list = append(list, s.faults(items, x, fmt.Sprintf("%s[%d]", at, i))...)
+				list = append(list, s.faults(items, x, at+"["+strconv.Itoa(i)+"]")...)
 			}
 		}
 	case map[string]any:
 		if required, ok := m["required"].([]any); ok {
 			for _, name := range required {
-				if _, ok := v[name.(string)]; !ok {
-					fault("%s is missing", name)
+				if _, ok := v[fmt.Sprint(name)]; !ok {
+					fault("%v is missing", name)
 				}
 			}
 		}
 		properties, _ := m["properties"].(map[string]any)
-		for name, x := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			x := v[name]
 			if p, ok := properties[name]; ok {
 				list = append(list, s.faults(p, x, at+"."+name)...)
 			} else if m["additionalProperties"] == false {
-				fault("%q is not described", name)
+				fault("%q is not known here", name)
 			}
 		}
 	}
@@ -145,10 +164,31 @@ func ofFormat(format, v string) bool {
 	return err == nil
 }
 
+// pattern compiles one, once.
+func (s *schemas) pattern(text string) (*regexp.Regexp, error) {
+	if re, ok := s.patterns.Load(text); ok {
+		return re.(*regexp.Regexp), nil
+	}
+	re, err := regexp.Compile(text)
+	if err == nil {
+		s.patterns.Store(text, re)
+	}
+	return re, err
+}
+
+func oneOf(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}
+
+// show gives a value as JSON, the beginning of a long one.
 func show(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
 	}
-	return string(b[:min(len(b), 80)])
+	return strings.ToValidUTF8(string(b[:min(len(b), 80)]), "")
 }
