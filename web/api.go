@@ -59,6 +59,9 @@ type API struct {
 	// last ones, in one transaction. The error is a *gateway.NotTheNextRow where they
 	// are not the next ones.
 	ImportRows func(ctx context.Context, by accounts.Identity, id uuid.UUID, rows gateway.ImportRows) (dedup.Import, []gateway.ImportFault, error)
+	// Change does something about subscriptions and writes the audit line, in one
+	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
+	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original

@@ -64,6 +64,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	r.get(accounts.Viewer, "/documents", &docs)
 	imported := begunImport(t, r, "again")
 	admin := r.tokens[accounts.Admin]
+	event, aside := setAside(t, r)
 	var made struct {
 		ID string `json:"token_id"`
 	}
@@ -111,6 +112,21 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"repeat","note":"no file"}`},
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"gone","note":"no file"}`},
 		},
+		"GET /events":                       {{"GET", "/events", "", ""}, {"GET", "/events?limit=1&type=document.*,alert.opened&partner=acme", "", ""}, {"GET", "/events?type=nothing", "", ""}, {"GET", "/events?after=x", "", ""}},
+		"GET /events/{partner}/{event_id}":  {{"GET", "/events/acme/" + stuckEffect(t, r), "", ""}, {"GET", "/events/acme/" + uuid.NewString(), "", ""}},
+		"GET /subscriptions":                {{"GET", "/subscriptions", "", ""}},
+		"GET /subscriptions/{subscription}": {{"GET", "/subscriptions/other", "", ""}, {"GET", "/subscriptions/nothing", "", ""}},
+		"PUT /subscriptions/{subscription}": {
+			{"PUT", "/subscriptions/erp", "application/json", `{"types":["document.*"],"webhook":{"url":"https://erp.example/","secrets":["erp"]}}`},
+			{"PUT", "/subscriptions/erp", "application/json", `{"name":"other","webhook":{"url":"https://erp.example/","secrets":["erp"]}}`},
+			{"PUT", "/subscriptions/erp", "application/json", `{"webhook":{"url":"ftp://erp.example/","secrets":["erp"]}}`},
+		},
+		"DELETE /subscriptions/{subscription}":        {{"DELETE", "/subscriptions/erp", "", ""}, {"DELETE", "/subscriptions/erp", "", ""}},
+		"GET /subscriptions/{subscription}/set-aside": {{"GET", "/subscriptions/other/set-aside?partner=acme", "", ""}},
+		"POST /subscriptions/{subscription}/pause":    {{"POST", "/subscriptions/other/pause", "application/json", `{"reason":"moves"}`}, {"POST", "/subscriptions/other/pause", "application/json", `{"partner":"acme"}`}, {"POST", "/subscriptions/nothing/pause", "application/json", `{}`}},
+		"POST /subscriptions/{subscription}/resume":   {{"POST", "/subscriptions/other/resume", "application/json", `{}`}},
+		"POST /subscriptions/{subscription}/resend":   {{"POST", "/subscriptions/other/resend", "application/json", `{"partner":"bolt"}`}, {"POST", "/subscriptions/other/resend", "application/json", `{"partner":"acme","event_id":"` + event + `"}`}, {"POST", "/subscriptions/other/resend", "application/json", `{"event_id":"` + event + `"}`}},
+		"POST /subscriptions/{subscription}/dismiss":  {{"POST", "/subscriptions/other/dismiss", "application/json", `{"partner":"acme","event_id":"` + aside + `","reason":"booked by hand"}`}, {"POST", "/subscriptions/other/dismiss", "application/json", `{"partner":"acme","event_id":"` + aside + `"}`}},
 		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
 		"GET /documents/{document_id}": {{"GET", "/documents/" + uuid.NewString(), "", ""}},
 		"POST /documents/{document_id}/report": {

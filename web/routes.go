@@ -49,6 +49,19 @@ var Routes = []Route{
 	{http.MethodGet, "/effects", accounts.Viewer, effectFilters, (*call).listEffects},
 	{http.MethodPost, "/effects/resolve", accounts.Operator, nil, (*call).resolveEffect},
 
+	{http.MethodGet, "/events", accounts.Viewer, feedFilters, (*call).listEvents},
+	{http.MethodGet, "/events/{partner}/{event_id}", accounts.Viewer, nil, (*call).showEvent},
+
+	{http.MethodGet, "/subscriptions", accounts.Viewer, nil, (*call).listSubscriptions},
+	{http.MethodGet, "/subscriptions/{subscription}", accounts.Viewer, nil, (*call).showSubscription},
+	{http.MethodPut, "/subscriptions/{subscription}", accounts.Admin, nil, (*call).putSubscription},
+	{http.MethodDelete, "/subscriptions/{subscription}", accounts.Admin, nil, (*call).deleteSubscription},
+	{http.MethodGet, "/subscriptions/{subscription}/set-aside", accounts.Viewer, asideFilters, (*call).listSetAside},
+	{http.MethodPost, "/subscriptions/{subscription}/pause", accounts.Operator, nil, (*call).pauseSubscription},
+	{http.MethodPost, "/subscriptions/{subscription}/resume", accounts.Operator, nil, (*call).resumeSubscription},
+	{http.MethodPost, "/subscriptions/{subscription}/resend", accounts.Operator, nil, (*call).resendEvents},
+	{http.MethodPost, "/subscriptions/{subscription}/dismiss", accounts.Operator, nil, (*call).dismissEvent},
+
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 

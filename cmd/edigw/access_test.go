@@ -36,7 +36,7 @@ type doors struct {
 type exampleRequest struct{ contentType, body string }
 
 func newDoors(t *testing.T) *doors {
-	d := &doors{gatewayUnderTest: serveGateway(t), roles: map[accounts.Role]string{}, partner: map[string]string{}, requests: map[string]exampleRequest{}}
+	d := &doors{gatewayUnderTest: serveGateway(t, "--event-workers", "0"), roles: map[accounts.Role]string{}, partner: map[string]string{}, requests: map[string]exampleRequest{}}
 	d.db = connected(t, d.url)
 	d.must(nil, "partners", "apply", "-f", "testdata/partners.yaml")
 	d.must(nil, "ingest", "testdata/invoice.edi", "--partner", "acme")
@@ -50,8 +50,14 @@ func newDoors(t *testing.T) *doors {
 	if a := d.ask("POST", d.at.URL+web.Prefix+"/imports", begin.contentType, begin.body, "Bearer "+d.roles[accounts.Admin]); a.Status != http.StatusCreated {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
+	erp := d.requests["PUT /subscriptions/{subscription}"]
+	if a := d.ask("PUT", d.at.URL+web.Prefix+"/subscriptions/erp", erp.contentType, erp.body, "Bearer "+d.roles[accounts.Admin]); a.Status != http.StatusOK {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
 	d.there = map[string]string{
+		"organisation": "north", "revision": "1",
 		"partner": "acme", "message_id": key, "label": "spare", "person": "dora", "token_id": d.spareToken(),
+		"event_id": d.one(`select event_id::text from outbox where partner_id = 'acme' limit 1`), "subscription": "erp",
 		"import_id":   d.one(`select import_id::text from key_import`),
 		"alert_id":    d.one(`select alert_id::text from drift_alert`),
 		"document_id": d.one(`select document_id::text from document`),

@@ -235,6 +235,7 @@ func (d *doctor) inside(db *database) {
 		d.well("schema", "version %d", have)
 	}
 	d.handOver(ctx, db.pool)
+	d.subscriptions(ctx, db.pool)
 	d.partnersCertificates(ctx, db.pool)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)
 	switch {
@@ -259,6 +260,29 @@ func (d *doctor) handOver(ctx context.Context, pool *pgxpool.Pool) {
 		d.well("hand-over", "no document waits")
 	}
 }
+
+// subscriptions looks for those that are not told: no process may send, or a target
+// may be shut.
+func (d *doctor) subscriptions(ctx context.Context, pool *pgxpool.Pool) {
+	h, err := outbox.Subscriptions{Pool: pool}.Health(ctx)
+	switch {
+	case err != nil:
+		d.ill("subscriptions", "try again", "%v", err)
+	case h.Shut > 0:
+		d.ill("subscriptions", "`edigw subscriptions list` says why", "the target of %d cannot be opened", h.Shut)
+	case h.SetAside > 0:
+		d.ill("subscriptions", "`edigw subscriptions set-aside NAME`, then resend or dismiss them", "%d events were refused and wait for a person", h.SetAside)
+	case h.Failing > 0:
+		d.ill("subscriptions", "`edigw subscriptions show NAME` says what fails", "%d of %d partners' events are not taken, the oldest since %s", h.Failing, h.Streams, h.Oldest.Round(time.Second))
+	case h.Oldest > eventsSoon:
+		d.ill("subscriptions", "start a gateway with --event-workers above 0; a transaction that lasts holds events back too: look into pg_stat_activity", "events have waited for %s", h.Oldest.Round(time.Second))
+	default:
+		d.well("subscriptions", "no event waits")
+	}
+}
+
+// eventsSoon is how long an event waits where a process sends and its target answers.
+const eventsSoon = 5 * time.Minute
 
 // handOverSoon is how long a document waits where a process hands documents over.
 const handOverSoon = time.Minute

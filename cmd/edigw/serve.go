@@ -35,6 +35,7 @@ type serveCommand struct {
 	databaseFlags
 	intakeFlags
 	workFlags
+	subscribeFlags
 	logFlags
 	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
 }
@@ -88,6 +89,7 @@ type started struct {
 	database            *database
 	later               *journal.Batch
 	workers             []*lease.Workers
+	runner              *outbox.Runner
 	cancel              context.CancelFunc // of what runs beside
 }
 
@@ -156,12 +158,15 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	registry.MustRegister(g)
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
-		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
+		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Apply: s.admin.apply, IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
 	if err := s.prepareWork(c.workFlags, g); err != nil {
+		return nil, err
+	}
+	if err := s.prepareSubscriptions(a, c.subscribeFlags, directory, &clock, registry); err != nil {
 		return nil, err
 	}
 	if waiting := handingOver(directory.Partners()); c.HandOverDir == "" && len(waiting) > 0 {
@@ -213,6 +218,9 @@ func checks(db *database) []web.Check {
 // does not stop receipt, but its rows have to be moved later. Effects that are done
 // go with the month of their event.
 func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
+	if err := outbox.IndexPartitions(ctx, db.pool); err != nil && ctx.Err() == nil {
+		log.Error("events of earlier months are read slowly", "err", err)
+	}
 	t := time.NewTicker(24 * time.Hour)
 	defer t.Stop()
 	for {
@@ -225,6 +233,9 @@ func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 			}
 			if _, err := (outbox.Effects{Pool: db.pool}).Forget(ctx); err != nil && ctx.Err() == nil {
 				log.Error("effects that are done were not forgotten", "err", err)
+			}
+			if _, err := (outbox.Subscriptions{Pool: db.pool}).ForgetAttempts(ctx); err != nil && ctx.Err() == nil {
+				log.Error("the delivery log of events was not shortened", "err", err)
 			}
 		}
 	}

@@ -97,12 +97,18 @@ func (s *started) startWork() {
 	for _, w := range s.workers {
 		w.Start()
 	}
+	if s.runner != nil {
+		s.runner.Start()
+	}
 }
 
 // stopWork takes nothing more, and waits for what is being done as long as ctx.
 func (s *started) stopWork(ctx context.Context) {
 	for _, w := range s.workers {
 		w.Stop(ctx)
+	}
+	if s.runner != nil {
+		s.runner.Stop(ctx)
 	}
 }
 

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/accounts"
+)
+
+// setAside makes the subscription other, which refused an event of acme's, and gives
+// an event's id and that of the one that was refused.
+func setAside(t *testing.T, r *rig) (event, aside string) {
+	t.Helper()
+	a := r.ask(r.tokens[accounts.Admin], "PUT", "/subscriptions/other", `{"from":"beginning","webhook":{"url":"https://other.example/","secrets":["other"]}}`, "Content-Type", "application/json")
+	if a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	event, aside = stuckEffect(t, r), stuckEffect(t, r)
+	_, err := r.pool.Exec(t.Context(), `
+		insert into subscription_event (partner_id, subscription, event_id, event_month, state, attempts, failure)
+		values ('acme', 'other', $1, '2027-01-01', 2, 3, 'it answered 422')`, aside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event, aside
+}
+
+func TestSubscriptions(t *testing.T) {
+	r := newRig(t)
+	_, refused := setAside(t, r)
+	ask := func(role accounts.Role, method, path, body string) answer {
+		return r.ask(r.tokens[role], method, path, body, "Content-Type", "application/json")
+	}
+	t.Run("a fault of the configuration is told with its key, and changes nothing", func(t *testing.T) {
+		a := ask(accounts.Admin, "PUT", "/subscriptions/erp", `{"types":["invoice.*"],"webhook":{"url":"https://erp.example/","secrets":["erp"]}}`)
+		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, `"key": "types"`) || !strings.Contains(a.body, "document.created") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		var list struct{ Items []subscription }
+		if r.get(accounts.Viewer, "/subscriptions", &list); len(list.Items) != 1 {
+			t.Errorf("%d subscriptions", len(list.Items))
+		}
+	})
+	t.Run("who pauses it is shown, and stands in the audit log with its end", func(t *testing.T) {
+		if a := ask(accounts.Operator, "POST", "/subscriptions/other/pause", `{"reason":"their ERP moves"}`); a.status != http.StatusOK || !strings.Contains(a.body, `"paused_by": "p. operator"`) {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		if a := ask(accounts.Operator, "POST", "/subscriptions/other/resume", `{}`); a.status != http.StatusOK || strings.Contains(a.body, "paused_by") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		var log []string
+		rows, err := r.pool.Query(t.Context(), `select action || ' ' || subject || ' by ' || who from audit_entry where action like 'subscription.%' order by entry_id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, line)
+		}
+		want := []string{"subscription.applied other by p. admin", "subscription.paused other by p. operator", "subscription.resumed other by p. operator"}
+		if diff := cmp.Diff(want, log); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("what was refused is listed, sent again, or given up with a reason", func(t *testing.T) {
+		var list struct{ Items []aside }
+		if r.get(accounts.Viewer, "/subscriptions/other/set-aside", &list); len(list.Items) != 1 || list.Items[0].State != "set_aside" || list.Items[0].Event.String() != refused {
+			t.Fatalf("%+v", list)
+		}
+		if a := ask(accounts.Operator, "POST", "/subscriptions/other/resend", `{}`); a.status != http.StatusOK {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		if r.get(accounts.Viewer, "/subscriptions/other/set-aside", &list); len(list.Items) != 1 || list.Items[0].State != "to_be_sent" {
+			t.Errorf("%+v", list)
+		}
+		if a := ask(accounts.Operator, "POST", "/subscriptions/other/dismiss", `{"partner":"acme","event_id":"`+refused+`","reason":"booked"}`); a.status != http.StatusNotFound {
+			t.Errorf("what is to be sent again was given up: %d %s", a.status, a.body)
+		}
+	})
+}
+
+func TestTheFeedGoesOn(t *testing.T) {
+	r := newRig(t)
+	r.receive("acme", "", invoice{reference: "1", number: "RE-1", total: "119.00"}.text())
+	var page struct {
+		Items []struct {
+			ID      string
+			Type    string
+			Partner string `json:"partnerid"`
+		}
+		Next string
+		More bool
+	}
+	var seen []string
+	for after := ""; ; after = "&after=" + page.Next {
+		r.get(accounts.Viewer, "/events?limit=1"+after, &page)
+		for _, e := range page.Items {
+			seen = append(seen, e.Partner+" "+e.Type)
+		}
+		if !page.More {
+			break
+		}
+	}
+	if diff := cmp.Diff([]string{"acme io.edigw.document.created", "acme io.edigw.message.received"}, seen); diff != "" {
+		t.Error(diff)
+	}
+	r.receive("acme", "", invoice{reference: "2", number: "RE-2", total: "119.00"}.text())
+	if r.get(accounts.Viewer, "/events?type=document.*&after="+page.Next, &page); len(page.Items) != 1 || page.Items[0].Type != "io.edigw.document.created" {
+		t.Errorf("%+v", page)
+	}
+}
