@@ -68,9 +68,6 @@ type API struct {
 	// is one that is no longer kept.
 	Compare func(original, later []byte) *compare.Result
 
-	// Change does something about subscriptions and writes the audit line, in one
-	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
-	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
 	Checks  []Check      // for /readyz
 	Metrics http.Handler // for /metrics
 	Version string
