@@ -42,6 +42,12 @@ type API struct {
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong.
 	Apply func(ctx context.Context, by accounts.Identity, text []byte) (partners.Changes, error)
+	// PatchPartner changes what a merge patch names, if the partner is at the
+	// revision, and writes the audit line, in one transaction.
+	PatchPartner func(ctx context.Context, by accounts.Identity, partner string, revision int32, patch []byte) (partners.Changes, error)
+	// RestorePartner makes a revision of before the next one and writes the audit
+	// line, in one transaction; it gives the labels of tokens that stay away.
+	RestorePartner func(ctx context.Context, by accounts.Identity, partner string, revision int32) (partners.Changes, []string, error)
 	// IssueToken makes a token for plain HTTP and writes the audit line, in one
 	// transaction; the text is given this once.
 	IssueToken func(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (string, error)

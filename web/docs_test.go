@@ -33,7 +33,7 @@ func TestTheReferenceNamesRoutesRolesParametersAndProblems(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(text) {
-		for _, m := range []string{"GET", "PUT", "POST", "DELETE"} {
+		for _, m := range []string{"GET", "PUT", "PATCH", "POST", "DELETE"} {
 			if strings.HasPrefix(line, "| "+m+" | ") {
 				routes++
 			}

@@ -82,6 +82,7 @@ func (c *call) showPartner() error {
 	for _, t := range tokens {
 		detail.Tokens = append(detail.Tokens, partnerToken{t.ID.String(), t.Label, t.Declared, t.Created.UTC(), t.Expires, t.Revoked})
 	}
+	c.w.Header().Set("ETag", etag(p.Revision))
 	return c.reply(http.StatusOK, detail)
 }
 
@@ -100,7 +101,12 @@ func (c *call) configuration(id string) (json.RawMessage, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("partner %s: %w", id, partners.ErrUnknown)
 	}
-	spec := *specs[i].Partner
+	return withoutTokens(*specs[i].Partner)
+}
+
+// withoutTokens gives a partner's settings as JSON without the digests of its
+// tokens.
+func withoutTokens(spec partners.PartnerSpec) (json.RawMessage, error) {
 	spec.HTTP.Tokens = nil
 	b, err := json.Marshal(spec)
 	if err != nil {
@@ -110,7 +116,7 @@ func (c *call) configuration(id string) (json.RawMessage, error) {
 	if err := json.Unmarshal(b, &keys); err != nil {
 		return nil, err
 	}
-	delete(keys, "http") // its tokens are listed beside it
+	delete(keys["http"].(map[string]any), "tokens") // they are listed beside it
 	return json.Marshal(keys)
 }
 
@@ -124,12 +130,7 @@ func (c *call) applyPartners() error {
 	if err != nil {
 		return err
 	}
-	if changes == nil {
-		changes = partners.Changes{}
-	}
-	return c.reply(http.StatusOK, struct {
-		Changes partners.Changes `json:"changes"`
-	}{changes})
+	return c.replyChanges(changes, nil)
 }
 
 // newPartnerToken asks for a token that a partner shows on plain HTTP.

@@ -72,6 +72,8 @@ var Titles = map[string]string{
 	"invalid-configuration": "The configuration has faults",
 	"not-as-asked":          "It cannot be made as asked",
 	"not-decided":           "It was not done, and nothing was changed",
+	"changed-meanwhile":     "It was changed by somebody else meanwhile",
+	"precondition-required": "It has to be said what the change was made on",
 	"busy":                  "The message is being worked on",
 	"not-the-next-row":      "The import is at another row",
 	"no-longer-kept":        "Its retention has passed",

@@ -102,6 +102,20 @@ func newRig(t *testing.T) *rig {
 			})
 			return im, faults, err
 		},
+		PatchPartner: func(ctx context.Context, _ accounts.Identity, partner string, revision int32, patch []byte) (changes partners.Changes, err error) {
+			err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+				changes, err = r.api.Partners.PatchTx(ctx, tx, partner, revision, patch)
+				return err
+			})
+			return changes, err
+		},
+		RestorePartner: func(ctx context.Context, _ accounts.Identity, partner string, revision int32) (changes partners.Changes, left []string, err error) {
+			err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+				changes, left, err = r.api.Partners.RestoreTx(ctx, tx, partner, revision)
+				return err
+			})
+			return changes, left, err
+		},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},

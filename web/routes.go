@@ -24,6 +24,13 @@ var Routes = []Route{
 	{http.MethodGet, "/partners", accounts.Viewer, nil, (*call).listPartners},
 	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
 	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
+	{http.MethodPatch, "/partners/{partner}", accounts.Admin, nil, (*call).patchPartner},
+	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, nil, (*call).listPartnerRevisions},
+	{http.MethodGet, "/partners/{partner}/revisions/{revision}", accounts.Viewer, nil, (*call).showPartnerRevision},
+	{http.MethodPost, "/partners/{partner}/revisions/{revision}/restore", accounts.Admin, nil, (*call).restorePartner},
+	{http.MethodGet, "/organisations/{organisation}/revisions", accounts.Viewer, nil, (*call).listOrganisationRevisions},
+	{http.MethodGet, "/configuration", accounts.Admin, configurationFilters, (*call).exportConfiguration},
+	{http.MethodPost, "/configuration/diff", accounts.Admin, nil, (*call).diffConfiguration},
 	{http.MethodPost, "/partners/{partner}/tokens", accounts.Admin, nil, (*call).issuePartnerToken},
 	{http.MethodDelete, "/partners/{partner}/tokens/{label}", accounts.Admin, nil, (*call).revokePartnerToken},
 

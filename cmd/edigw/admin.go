@@ -57,6 +57,22 @@ func (s *administration) apply(ctx context.Context, by accounts.Identity, text [
 	return changes, err
 }
 
+func (s *administration) patchPartner(ctx context.Context, by accounts.Identity, partner string, revision int32, patch []byte) (changes partners.Changes, err error) {
+	err = s.act(ctx, by, accounts.Entry{Action: "partner.changed", Subject: "configuration", Partner: partner}, func(tx pgx.Tx) (any, error) {
+		changes, err = s.partners.As(by.Person).PatchTx(ctx, tx, partner, revision, patch)
+		return map[string]any{"changes": changes}, err
+	})
+	return changes, err
+}
+
+func (s *administration) restorePartner(ctx context.Context, by accounts.Identity, partner string, revision int32) (changes partners.Changes, left []string, err error) {
+	err = s.act(ctx, by, accounts.Entry{Action: "partner.restored", Subject: "configuration", Partner: partner}, func(tx pgx.Tx) (any, error) {
+		changes, left, err = s.partners.As(by.Person).RestoreTx(ctx, tx, partner, revision)
+		return map[string]any{"changes": changes, "revision": revision, "tokens_left_out": left}, err
+	})
+	return changes, left, err
+}
+
 func (s *administration) issueToken(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (plain string, err error) {
 	e := accounts.Entry{Action: "partner_token.issued", Subject: label, Partner: partner}
 	err = s.act(ctx, by, e, func(tx pgx.Tx) (any, error) {

@@ -151,8 +151,9 @@ func printableLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// do asks and gives the answer's body, which the caller closes.
-func (c *client) do(a *app, method, path string, query url.Values, contentType string, body io.Reader) (*http.Response, error) {
+// do asks and gives the answer's body, which the caller closes. headers are names
+// and values.
+func (c *client) do(a *app, method, path string, query url.Values, contentType string, body io.Reader, headers ...string) (*http.Response, error) {
 	at := c.url + "/api/v1" + path
 	if len(query) > 0 {
 		at += "?" + query.Encode()
@@ -164,6 +165,9 @@ func (c *client) do(a *app, method, path string, query url.Values, contentType s
 	r.Header.Set("Authorization", "Bearer "+c.token)
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
@@ -203,8 +207,8 @@ func (c *client) ask(a *app, method, path string, query url.Values, send, v any)
 	return c.answer(a, method, path, query, contentType, body, v)
 }
 
-func (c *client) answer(a *app, method, path string, query url.Values, contentType string, body io.Reader, v any) (_ []byte, err error) {
-	resp, err := c.do(a, method, path, query, contentType, body)
+func (c *client) answer(a *app, method, path string, query url.Values, contentType string, body io.Reader, v any, headers ...string) (_ []byte, err error) {
+	resp, err := c.do(a, method, path, query, contentType, body, headers...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,14 @@ import (
 )
 
 type partnersCommand struct {
-	Apply partnersApply `cmd:"" help:"Bring partners and organisations to what YAML files say."`
+	Apply  partnersApply  `cmd:"" help:"Bring partners and organisations to what YAML files say."`
+	Diff   partnersDiff   `cmd:"" help:"Say what it would change to apply YAML files."`
+	Export partnersExport `cmd:"" help:"Write partners and organisations as YAML that changes nothing when it is applied."`
+	Set    partnersSet    `cmd:"" help:"Change single settings of a partner."`
+
+	History partnersHistory `cmd:"" help:"What a partner's configuration was: who changed what, and when."`
+	Restore partnersRestore `cmd:"" help:"Make a partner's configuration what it was under a revision."`
+
 	List  partnersList  `cmd:"" help:"All partners, by id."`
 	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`
 	Token partnersToken `cmd:"" help:"Make a token that a partner shows on plain HTTP; its text is shown this once."`
@@ -37,46 +44,12 @@ type partnersApply struct {
 // Run reads the files here, where env: and file: references mean something, and
 // sends what they come to.
 func (c *partnersApply) Run(a *app) error {
-	specs, err := a.readPartners(c.File)
+	specs, answer, err := a.sendPartners(c.connection, c.File, http.MethodPut, "/partners")
 	if err != nil {
 		return err
 	}
-	if len(specs) == 0 {
-		return usage("there is no partner in %s", strings.Join(c.File, ", "))
-	}
-	api, err := a.client(c.connection)
-	if err != nil {
+	if err := answer.tell(a, c.Output, "nothing changed: it is all so already"); err != nil || c.Output == "json" {
 		return err
-	}
-	text, err := partners.Write(specs)
-	if err != nil {
-		return err
-	}
-	var answer struct {
-		Changes partners.Changes `json:"changes"`
-	}
-	body, err := api.answer(a, http.MethodPut, "/partners", nil, "application/yaml", bytes.NewReader(text), &answer)
-	if p := (*problem)(nil); errors.As(err, &p) && len(p.Errors) > 0 {
-		return faultsInFiles(p, specs)
-	}
-	if err != nil {
-		return err
-	}
-	if c.Output == "json" {
-		return a.rawJSON(body)
-	}
-	for _, ch := range answer.Changes {
-		if _, err := fmt.Fprintln(a.stdout, printable(ch.String())); err != nil {
-			return err
-		}
-		for _, f := range ch.Fields {
-			if _, err := fmt.Fprintln(a.stdout, "  "+printable(f.String())); err != nil {
-				return err
-			}
-		}
-	}
-	if len(answer.Changes) == 0 {
-		a.progress("nothing changed: it is all so already")
 	}
 	if slices.ContainsFunc(specs, func(s partners.Spec) bool { return s.Partner != nil && s.Partner.HandOver == targets.FolderName }) {
 		a.progress("hand_over: folder needs a gateway that runs with --hand-over-dir; `edigw doctor` says when documents wait for one")
