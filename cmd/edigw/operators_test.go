@@ -79,7 +79,7 @@ func TestADriftDecidedAtTheCommandLine(t *testing.T) {
 	}
 	o.expect("anna as operator", exitOK, "open", "drift", "assign", alert)
 
-	o.expect("anna as operator", exitFailed, "the reason", "drift", "decide", alert, "--decision", "replace", "--reason", "because")
+	o.expect("anna as operator", exitFailed, `reason: "because" is not one of sent_by_mistake`, "drift", "decide", alert, "--decision", "replace", "--reason", "because")
 	o.expect("anna as operator", exitFailed, "RG-1 is known with other content", "drift", "decide", alert, "--decision", "process_as_new", "--reason", "number_reused")
 	o.expect("anna as operator", exitOK, "awaiting_approval: 0 posted", "drift", "decide", alert, "--decision", "replace", "--reason", "corrected", "--note", "by phone")
 	o.expect("bert", exitFailed, "is to be approved or withdrawn first", "drift", "decide", alert, "--decision", "keep_original", "--reason", "corrected")
