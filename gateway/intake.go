@@ -41,6 +41,8 @@ type intake struct {
 	copies []foundCopy // drifts with the same content
 	met    bool        // a document of it was known under its guard key
 
+	foreseen bool // nothing is to be written: Foresee
+
 	wholly  bool         // keys are read with every drift under them, by decisions and by who may close some
 	decided *dedup.Alert // a transport drift that a decision processes
 	stored  dedup.Stored // where its payload stands

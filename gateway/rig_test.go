@@ -56,6 +56,7 @@ type rig struct {
 	now  time.Time
 	conf int32
 	fail func(number string) bool // which documents the handler fails on
+	sees bool                     // each delivery is foreseen first: see foreseen
 	x12  bool                     // what is written as EDIFACT is sent as X12: see inX12
 }
 
@@ -195,6 +196,9 @@ func (r *rig) deliver(partner, transportID, payload string) (*gateway.Receipt, e
 	d := &gateway.Delivery{Transport: "http", Partner: p, Payload: pl, SHA256: sha(payload), Received: time.Now(), Render: render, WithAcknowledgement: true}
 	if transportID != "" {
 		d.TransportID = dedup.TransportKey("http", p.Organisation, transportID)
+	}
+	if r.sees {
+		return r.foreseen(d)
 	}
 	return r.Receive(context.Background(), d)
 }

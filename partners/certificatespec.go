@@ -118,8 +118,11 @@ func (d *document) decode(n ast.Node, path string, text []byte, into *Certificat
 		d.fault(n.GetToken(), path, "%v", err)
 		return
 	}
-	into.Certificate = base64.StdEncoding.EncodeToString(cert.Raw)
+	into.Certificate = EncodeCertificate(cert)
 }
+
+// EncodeCertificate gives DER in base64, on one line.
+func EncodeCertificate(c *x509.Certificate) string { return base64.StdEncoding.EncodeToString(c.Raw) }
 
 // ParseCertificate reads a certificate as people have it: PEM, base64 without its
 // lines, or DER. Of several in PEM it is the first, behind which their issuers

@@ -48,6 +48,9 @@ type API struct {
 	// RestorePartner makes a revision of before the next one and writes the audit
 	// line, in one transaction; it gives the labels of tokens that stay away.
 	RestorePartner func(ctx context.Context, by accounts.Identity, partner string, revision int32) (partners.Changes, []string, error)
+	// Foresee says what a payload would be answered if it came from the partner over
+	// plain HTTP now, under an Idempotency-Key or "", and does nothing of it.
+	Foresee func(ctx context.Context, p *partners.Partner, messageID string, payload []byte) (*gateway.Receipt, error)
 	// IssueToken makes a token for plain HTTP and writes the audit line, in one
 	// transaction; the text is given this once.
 	IssueToken func(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (string, error)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -143,7 +144,13 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/imports/" + imported + "/rows", "application/json", `{"first_row":2,"rows":[]}`},
 			{"POST", "/imports/" + uuid.NewString() + "/rows", "application/json", `{"first_row":1,"rows":[]}`},
 		},
-		"PATCH /partners/{partner}":                             {{"PATCH", "/partners/acme", "application/merge-patch+json", `{"attempts":7}`}},
+		"PATCH /partners/{partner}": {{"PATCH", "/partners/acme", "application/merge-patch+json", `{"attempts":7}`}},
+		"POST /partners/{partner}/test": {
+			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte(invoice{reference: "77", number: "RE-77", total: "119.00"}.text())) + `","certificate":"` + ownCertificate(t) + `"}`},
+			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte("nothing")) + `"}`},
+			{"POST", "/partners/acme/test", "application/json", `{"certificate":"no"}`}, {"POST", "/partners/nobody/test", "application/json", `{"certificate":"no"}`},
+			{"POST", "/partners/acme/test", "application/json", `{}`},
+		},
 		"GET /partners/{partner}/revisions":                     {{"GET", "/partners/acme/revisions", "", ""}, {"GET", "/partners/nobody/revisions", "", ""}},
 		"GET /partners/{partner}/revisions/{revision}":          {{"GET", "/partners/acme/revisions/1", "", ""}, {"GET", "/partners/acme/revisions/99", "", ""}, {"GET", "/partners/acme/revisions/x", "", ""}},
 		"POST /partners/{partner}/revisions/{revision}/restore": {{"POST", "/partners/acme/revisions/1/restore", "", ""}, {"POST", "/partners/acme/revisions/99/restore", "", ""}},

@@ -1,15 +1,92 @@
 package web
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
+
+// ownCertificate is a certificate of its own issue, in base64.
+func ownCertificate(t *testing.T) string {
+	t.Helper()
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(nil, c, c, public, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(der)
+}
+
+func TestAPartnerIsTried(t *testing.T) {
+	r := newRig(t)
+	admin := r.tokens[accounts.Admin]
+	own := ownCertificate(t)
+	yaml := r.ask(admin, "GET", "/configuration?partner=acme", "").body
+	yaml = strings.Replace(yaml, "certificates: []", "certificates: [{label: a, certificate: \""+own+"\", purposes: [as2_sign]}]", 1)
+	if a := r.ask(admin, "PUT", "/partners", yaml, "Content-Type", "application/yaml"); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	try := func(body string) tried {
+		t.Helper()
+		a := r.ask(r.tokens[accounts.Operator], "POST", "/partners/acme/test", body, "Content-Type", "application/json")
+		var told tried
+		if err := json.Unmarshal([]byte(a.body), &told); err != nil || a.status != 200 {
+			t.Fatalf("%d %s %v", a.status, a.body, err)
+		}
+		return told
+	}
+	t.Run("a certificate is looked up for every purpose", func(t *testing.T) {
+		for _, p := range try(`{"certificate":"` + own + `"}`).Certificate.Purposes {
+			if p.Taken != (p.Purpose == partners.AS2Sign) || p.Taken != (p.Label == "a") || p.Taken != (p.Reason == "") {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+	t.Run("a payload is judged as a delivery, and stays unknown", func(t *testing.T) {
+		text := invoice{reference: "1", number: "RE-1", total: "119.00"}.text()
+		body := `{"payload":"` + base64.StdEncoding.EncodeToString([]byte(text)) + `"}`
+		for range 2 {
+			if d := try(body).Delivery; d.Status != 201 || d.Verdict != gateway.First || d.Outcome != "accepted" {
+				t.Errorf("%+v", d)
+			}
+		}
+		r.receive("acme", "", text)
+		if d := try(body).Delivery; d.Status != 200 || d.Verdict != gateway.Duplicate {
+			t.Errorf("when it has come: %+v", d)
+		}
+		other := strings.Replace(text, "119.00", "120.00", 2)
+		if d := try(`{"payload":"` + base64.StdEncoding.EncodeToString([]byte(other)) + `"}`).Delivery; d.Status != 422 || d.Verdict != gateway.Drift {
+			t.Errorf("other content: %+v", d)
+		}
+		var list struct{ Items []any }
+		if r.get(accounts.Viewer, "/drift", &list); len(list.Items) != 0 {
+			t.Errorf("a drift was opened: %v", list.Items)
+		}
+	})
+	t.Run("a paused partner is refused whatever it sends", func(t *testing.T) {
+		if a := r.ask(admin, "PATCH", "/partners/acme", `{"state":"paused"}`, "Content-Type", "application/merge-patch+json", "If-Match", r.ask(admin, "GET", "/partners/acme", "").header.Get("ETag")); a.status != 200 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		if told := try(`{"payload":"VU5C"}`); told.State != "paused" || told.Delivery.Status != 401 {
+			t.Errorf("%+v", told)
+		}
+	})
+}
 
 func TestAPartnerIsChangedOnWhatItIs(t *testing.T) {
 	r := newRig(t)

@@ -116,6 +116,9 @@ func newRig(t *testing.T) *rig {
 			})
 			return changes, left, err
 		},
+		Foresee: func(ctx context.Context, p *partners.Partner, _ string, payload []byte) (*gateway.Receipt, error) {
+			return r.gateway.Foresee(ctx, &gateway.Delivery{Transport: "http", Partner: p, Payload: edi.Bytes(payload), SHA256: sha(string(payload)), Received: time.Now(), Render: rendered})
+		},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},
@@ -223,15 +226,17 @@ func (i invoice) text() string {
 		i.sender, time.Now().Format("060102"), i.reference, i.number, i.sender, i.total, i.reference)
 }
 
+func rendered(rc *gateway.Receipt) (gateway.Rendered, error) {
+	return gateway.Rendered{Status: rc.Answer.Told().HTTP, ContentType: "application/json", Body: []byte(`{"outcome":"` + rc.Answer.Told().Word + `"}`)}, nil
+}
+
 // receive has a partner deliver text, under a transport id if one is given.
 func (r *rig) receive(partner, id, text string) *gateway.Receipt {
 	r.t.Helper()
 	p := edi.Bytes([]byte(text))
 	d := &gateway.Delivery{Transport: "http", Partner: r.directory.Partner(partner), Payload: p, Received: time.Now(), Remote: "192.0.2.1", Filename: "inv.edi",
 		SHA256: sha(text), WithAcknowledgement: true,
-		Render: func(rc *gateway.Receipt) (gateway.Rendered, error) {
-			return gateway.Rendered{Status: rc.Answer.Told().HTTP, ContentType: "application/json", Body: []byte(`{"outcome":"` + rc.Answer.Told().Word + `"}`)}, nil
-		}}
+		Render: rendered}
 	if id != "" {
 		d.TransportID = dedup.TransportKey("http", "north", id)
 	}

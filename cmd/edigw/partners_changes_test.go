@@ -89,3 +89,41 @@ func TestPartnersFromTheCommandLine(t *testing.T) {
 		}
 	})
 }
+
+func TestPartnersTest(t *testing.T) {
+	g := serveGateway(t)
+	dir := t.TempDir()
+	cert, _ := ownCertificate(t, dir, "acme")
+	other, _ := ownCertificate(t, dir, "other")
+	withCertificates(t, g, dir, "label: first, file: "+cert+", purposes: [tls_client]")
+	t.Run("a file is judged, and nothing of it is done", func(t *testing.T) {
+		for range 2 {
+			r := g.must(nil, "partners", "test", "acme", "testdata/invoice.edi")
+			if !strings.HasPrefix(r.out, "the file would be answered 201: accepted, first (I1b)\n") || !strings.HasSuffix(r.out, "nothing of it was done\n") {
+				t.Errorf("%s", r.out)
+			}
+		}
+		if r := g.must(nil, "messages", "list", "--partner", "acme"); strings.Count(r.out, "\n") != 1 {
+			t.Errorf("%s", r.out)
+		}
+	})
+	t.Run("one that would be refused ends in 3", func(t *testing.T) {
+		if r := g.do("partners", "test", "acme", "testdata/wrong-count.edi"); r.code != exitFindings || !strings.HasPrefix(r.out, "the file would be answered 422: rejected") {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.stderr)
+		}
+	})
+	t.Run("a certificate is looked up", func(t *testing.T) {
+		r := g.must(nil, "partners", "test", "acme", "--certificate", cert)
+		if !strings.Contains(r.out, `tls_client   taken: it is "first"`) || !strings.Contains(r.out, "as2_sign     not taken: ") {
+			t.Errorf("%s", r.out)
+		}
+		if r := g.do("partners", "test", "acme", "--certificate", other); r.code != exitFindings || strings.Contains(r.out, " taken: it is \"") {
+			t.Errorf("exit %d: %s", r.code, r.out)
+		}
+	})
+	t.Run("nothing to try is wrong usage", func(t *testing.T) {
+		if r := g.do("partners", "test", "acme"); r.code != exitUsage {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+}
