@@ -42,17 +42,8 @@ type faults map[string]*fault
 // withFaults wires the faults that the environment asks for into the gateway and
 // its ingress.
 func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
-	set := faults{}
-	if text, ok := a.env("EDIGW_FAULT"); ok {
-		for one := range strings.SplitSeq(text, ",") {
-			point, action, _ := strings.Cut(one, "=")
-			f, err := faultOf(a, point, action)
-			if err != nil {
-				fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT: %v\n", err)
-				os.Exit(exitUsage)
-			}
-			set[point] = f
-		}
+	set := faultsOf(a)
+	if len(set) > 0 {
 		g.Hook = set.reached
 	}
 	if number, ok := a.env("EDIGW_FAULT_HANDLER"); ok {
@@ -76,6 +67,30 @@ func withFaults(a *app, g *gateway.Gateway, ingress http.Handler) http.Handler {
 		g.Now = func() time.Time { return right().Add(d) }
 	}
 	return set.handler(ingress)
+}
+
+// watchHook fails where the environment asks for it: when a file was "watch taken",
+// "watch hashed", "watch answered", its receipt or reason "watch told", and it
+// "watch moved" beside it.
+func watchHook(a *app) func(point string) { return faultsOf(a).reached }
+
+// faultsOf reads EDIGW_FAULT.
+func faultsOf(a *app) faults {
+	set := faults{}
+	text, ok := a.env("EDIGW_FAULT")
+	if !ok {
+		return set
+	}
+	for one := range strings.SplitSeq(text, ",") {
+		point, action, _ := strings.Cut(one, "=")
+		f, err := faultOf(a, point, action)
+		if err != nil {
+			fmt.Fprintf(a.stderr, "edigw: EDIGW_FAULT: %v\n", err)
+			os.Exit(exitUsage)
+		}
+		set[point] = f
+	}
+	return set
 }
 
 func faultOf(a *app, point, text string) (*fault, error) {

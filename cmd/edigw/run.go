@@ -28,6 +28,7 @@ type grammar struct {
 	Diff     diffCommand     `cmd:"" help:"Compare two interchanges segment by segment. Needs no server."`
 
 	Ingest   ingestCommand   `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
+	Watch    watchCommand    `cmd:"" help:"Send the files that are dropped into a folder."`
 	Import   importCommand   `cmd:"" help:"Take over what a former gateway has processed."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`

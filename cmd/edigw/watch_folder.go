@@ -1,0 +1,347 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// dropFolder is a partner's folder. What is taken is moved into a folder of this
+// run's own below .edigw, which is locked as long as the run lives: a move is
+// atomic, also over NFS, so that of two watchers one takes a file; and what a
+// watcher that died has left is known by its lock, which died with it.
+//
+//	NAME                                dropped
+//	.edigw/processing/RUN/.lock
+//	.edigw/processing/RUN/7/NAME        taken
+//	archive/2026/11/30/NAME             sent, NAME.receipt.json beside it
+//	error/NAME                          refused, NAME.reason.txt beside it
+type dropFolder struct {
+	path, partner, id string
+	ready             bool
+	settle            time.Duration
+
+	seen      map[string]observed // dropped files, as they were when first seen so
+	adopted   time.Time           // when files of others were last looked for
+	notBefore time.Time           // the partner could not send
+
+	lock *os.File // of our folder of taken files; nil: there is none yet
+	next int
+
+	mu       sync.Mutex
+	to       ingress
+	made     time.Time    // of the token
+	giveBack func() error // the token
+}
+
+// observed is a file as it was seen.
+type observed struct {
+	size  int64
+	mtime time.Time
+	since time.Time
+}
+
+// unfinished are the ends of names under which programs write what is not whole.
+var unfinished = []string{".tmp", ".part", ".partial", ".filepart", readyMark}
+
+// readyMark is the end of the name of a mark that says that a file is whole.
+const readyMark = ".ready"
+
+// isDrop reports whether a name may be that of a whole file.
+func isDrop(name string) bool {
+	return !strings.HasPrefix(name, ".") && !slices.ContainsFunc(unfinished, func(end string) bool {
+		return strings.HasSuffix(strings.ToLower(name), end)
+	})
+}
+
+// still gives the names of files that may be taken: beside which NAME.ready stands,
+// or that were as they are for the time of settling. That is counted here, and not
+// from the file's own time: the clock of a file server is another.
+func (f *dropFolder) still(now time.Time) (names []string, err error) {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[e.Name()] = true
+	}
+	for name := range f.seen {
+		if !there[name] {
+			delete(f.seen, name)
+		}
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !isDrop(e.Name()) {
+			continue
+		}
+		if there[e.Name()+readyMark] {
+			names = append(names, e.Name())
+			continue
+		}
+		st, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // taken by another
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		was, known := f.seen[e.Name()]
+		if !known || was.size != st.Size() || !was.mtime.Equal(st.ModTime()) {
+			was = observed{st.Size(), st.ModTime(), now}
+			f.seen[e.Name()] = was
+		}
+		if !f.ready && known && now.Sub(was.since) >= f.settle {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func (f *dropFolder) processing() string { return filepath.Join(f.path, ".edigw", "processing") }
+
+func (f *dropFolder) own() string { return filepath.Join(f.processing(), f.id) }
+
+// open makes our folder of taken files. It gets its name when it is locked, so
+// that nobody takes it for one that was left.
+func (f *dropFolder) open() error {
+	if f.lock != nil {
+		return nil
+	}
+	if err := os.MkdirAll(f.processing(), 0o700); err != nil {
+		return err
+	}
+	hidden := filepath.Join(f.processing(), "."+f.id)
+	if err := os.MkdirAll(hidden, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(hidden, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := flock(lock); err != nil {
+		return errors.Join(fmt.Errorf("lock %s: %w; the folder has to be on a file system with locks", lock.Name(), err), lock.Close())
+	}
+	if err := os.Rename(hidden, f.own()); err != nil {
+		return errors.Join(err, lock.Close())
+	}
+	f.lock = lock
+	return nil
+}
+
+// flock takes the lock of a watcher's folder, if nobody has it.
+func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// place names a folder that is not there yet, for one taken file: names may come
+// twice.
+func (f *dropFolder) place() (string, error) {
+	f.next++
+	return filepath.Join(f.own(), strconv.Itoa(f.next)), f.open()
+}
+
+// take moves a file to where it is this run's alone; nil if another has it. A mark
+// that says it is ready goes first, and goes back if we die before the file has
+// followed: one that stayed would say so of the next file of the name.
+func (f *dropFolder) take(name string) (*dropped, error) {
+	dir, err := f.place()
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &dropped{folder: f, path: filepath.Join(dir, name), written: f.seen[name].mtime}
+	mark := name + readyMark
+	marked, err := move(filepath.Join(f.path, mark), filepath.Join(dir, mark))
+	if err == nil && f.ready && !marked {
+		return nil, os.Remove(dir)
+	}
+	taken := false
+	if err == nil {
+		taken, err = move(filepath.Join(f.path, name), d.path)
+	}
+	if err == nil && marked {
+		err = os.Remove(filepath.Join(dir, mark))
+	}
+	delete(f.seen, name)
+	switch {
+	case taken && err != nil:
+		return nil, fmt.Errorf("%w; %s is taken, and sent by the next watcher", err, name)
+	case taken:
+		return d, nil
+	}
+	return nil, errors.Join(err, os.Remove(dir))
+}
+
+// move renames a file; false if it is not there.
+//
+// QUIRK: over NFS the answer to a rename may be lost, and the second try finds it
+// done.
+func move(from, to string) (bool, error) {
+	err := os.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, moved := os.Lstat(to)
+		return moved == nil, nil
+	}
+	return err == nil, err
+}
+
+// left reports whether there are taken files of others.
+func (f *dropFolder) left() bool {
+	entries, err := os.ReadDir(f.processing())
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != f.id })
+}
+
+// adopt takes over what watchers that died have left.
+func (f *dropFolder) adopt() (found []*dropped, err error) {
+	entries, err := os.ReadDir(f.processing())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name() == f.id || !e.IsDir() {
+			continue
+		}
+		of, err := f.adoptFrom(filepath.Join(f.processing(), e.Name()))
+		found = append(found, of...)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another adopts it
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// adoptFrom takes over the files of one watcher, if it has died: nobody holds its
+// lock then, which we hold until its folder is gone.
+func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
+	lock, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(dir) // empty, if its end was interrupted; else somebody is making it
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if flock(lock) != nil {
+		return nil, nil // it lives
+	}
+	places, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		if !p.IsDir() {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(dir, p.Name()))
+		if err != nil {
+			return found, err
+		}
+		if len(files) == 0 { // it died before it moved the file there, or after it moved it on
+			if err := os.Remove(filepath.Join(dir, p.Name())); err != nil {
+				return found, err
+			}
+			continue
+		}
+		to, err := f.place()
+		if err != nil {
+			return found, err
+		}
+		if err := os.Rename(filepath.Join(dir, p.Name()), to); err != nil {
+			return found, err
+		}
+		d, err := f.unpack(to, files)
+		if err != nil {
+			return found, err
+		}
+		if d != nil {
+			found = append(found, d)
+		}
+	}
+	return found, errors.Join(os.Remove(lock.Name()), os.Remove(dir))
+}
+
+// unpack finds the file among what a watcher has left in a place: it may have died
+// between moving the mark and the file.
+func (f *dropFolder) unpack(dir string, files []os.DirEntry) (d *dropped, err error) {
+	var mark string
+	for _, file := range files {
+		if strings.HasSuffix(file.Name(), readyMark) {
+			mark = file.Name()
+		} else {
+			d = &dropped{folder: f, path: filepath.Join(dir, file.Name())}
+		}
+	}
+	switch {
+	case mark == "":
+		return d, nil
+	case d != nil:
+		return d, os.Remove(filepath.Join(dir, mark))
+	}
+	return nil, errors.Join(os.Rename(filepath.Join(dir, mark), filepath.Join(f.path, mark)), os.Remove(dir))
+}
+
+// close gives our folder back, if nothing is in it, and the token.
+func (f *dropFolder) close() (err error) {
+	if f.giveBack != nil {
+		err = f.giveBack()
+	}
+	if f.lock == nil {
+		return err
+	}
+	if left, e := os.ReadDir(f.own()); e == nil && len(left) == 1 { // the lock
+		err = errors.Join(err, os.Remove(filepath.Join(f.own(), ".lock")), os.Remove(f.own()))
+	}
+	return errors.Join(err, f.lock.Close())
+}
+
+// tokenAge is after how long a token that was made is made anew: it holds for a
+// day.
+const tokenAge = 12 * time.Hour
+
+// connect finds the ingress and a token of the partner.
+func (f *dropFolder) connect(w *watch) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.to.http != nil && time.Since(f.made) < tokenAge {
+		return nil
+	}
+	c := ingestCommand{Partner: f.partner, Ingress: w.command.Ingress, PartnerToken: w.command.PartnerToken, connection: w.command.connection}
+	to, giveBack, err := c.target(w.sender)
+	if err != nil {
+		return err
+	}
+	if f.giveBack != nil {
+		if err := f.giveBack(); err != nil {
+			w.log.Warn("a token that was made for this run was not revoked; it ends by itself within a day", "partner", f.partner, "err", err)
+		}
+	}
+	f.to, f.giveBack, f.made = to, giveBack, time.Now()
+	return nil
+}
+
+// reach is where to send and with what, as connect found it.
+func (f *dropFolder) reach() ingress {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.to
+}
+
+// forget has connect find a token anew.
+func (f *dropFolder) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.made = time.Time{}
+}
