@@ -56,6 +56,8 @@ type result struct {
 	further []int             // posted beside a known document of other content
 	void    []int             // absorbed, though what they say was replaced or cancelled
 	item    Item
+
+	functional *FunctionalAcknowledgement // to be sent by another way than the response
 }
 
 // driftChange is what happens to an alert.

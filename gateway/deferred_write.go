@@ -70,6 +70,7 @@ func (x *deferredJob) acknowledge(pl *plan, r *result) ([]*journal.Acknowledgeme
 	now := *r
 	now.answer = told
 	functional, err := x.g.acknowledge(pl, &now)
+	r.functional = functional
 	if functional == nil || err != nil {
 		return nil, err
 	}
@@ -77,7 +78,9 @@ func (x *deferredJob) acknowledge(pl *plan, r *result) ([]*journal.Acknowledgeme
 	if stored := x.in.acks[x.v.Ack.ID]; stored == nil || json.Unmarshal(stored.Answer, &answer) != nil { // purged
 		answer = InterchangeReceipt{Syntax: r.p.ic.Syntax, MessageID: x.key.ID, Verdict: First, Outcome: dedup.Received.String(), PayloadSHA256: hexOf(x.v.SHA256)}
 	}
-	answer.Acknowledgement = functional
+	if r.p.owner.Policy.AnswersInResponse() {
+		answer.Acknowledgement = functional
+	}
 	text, err := json.Marshal(answer)
 	if err != nil {
 		return nil, fmt.Errorf("stored answer of %s: %w", x.key.ID, err)

@@ -115,7 +115,9 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 		if err != nil {
 			return err
 		}
-		out.Acknowledgement = ack
+		if r.p.owner.Policy.AnswersInResponse() {
+			out.Acknowledgement = ack
+		}
 	}
 	raw, err := json.Marshal(out)
 	if err != nil {
@@ -313,6 +315,7 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 	} else {
 		out.Base64 = b
 	}
+	r.functional = out
 	return out, nil
 }
 

@@ -339,6 +339,7 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 				"outcome": r.variant.State.String(), "payload_sha256": hexOf(r.p.ic.PayloadSHA256), "documents": len(r.posts), "delivery_id": pl.in.id})
 		}
 	}
+	events = append(events, g.sentAcknowledgements(pl)...)
 	events = append(events, g.alertNotices(pl)...)
 	events = append(events, pl.created...)
 	pl.created = nil

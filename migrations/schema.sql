@@ -355,6 +355,22 @@ CREATE TABLE public.effect (
     place text DEFAULT ''::text NOT NULL
 );
 
+CREATE TABLE public.functional_acknowledgement (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    event_id uuid NOT NULL,
+    event_month date NOT NULL,
+    reference text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL,
+    by text NOT NULL,
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    payload_sha256 bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    answered_by text DEFAULT ''::text NOT NULL,
+    acceptance text DEFAULT ''::text NOT NULL,
+    answer_id text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    answered_at timestamp with time zone
+);
+
 CREATE TABLE public.inbox (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -699,6 +715,9 @@ ALTER TABLE ONLY public.drift_copy
 ALTER TABLE ONLY public.effect
     ADD CONSTRAINT effect_pkey PRIMARY KEY (partner_id, event_id, target);
 
+ALTER TABLE ONLY public.functional_acknowledgement
+    ADD CONSTRAINT functional_acknowledgement_pkey PRIMARY KEY (partner_id, event_id);
+
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
 
@@ -795,6 +814,10 @@ CREATE INDEX effect_done ON public.effect USING btree (event_month) WHERE (state
 CREATE INDEX effect_due ON public.effect USING btree (target, partner_id, due_at) WHERE (state = ANY (ARRAY[1, 2]));
 
 CREATE INDEX effect_stuck ON public.effect USING btree (partner_id, event_id) WHERE (state = ANY (ARRAY[4, 5]));
+
+CREATE INDEX functional_acknowledgement_message ON public.functional_acknowledgement USING btree (partner_id, message_id);
+
+CREATE INDEX functional_acknowledgement_reference ON public.functional_acknowledgement USING btree (partner_id, reference);
 
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 

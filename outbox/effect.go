@@ -186,7 +186,7 @@ func (s Effects) Open(ctx context.Context) ([]Standing, error) {
 var ErrNotStuck = errors.New("no such effect waits for an operator")
 
 // QueueResolve ends by hand what waits for an operator: done, or to be repeated
-// from the start. resolved is called with the state it had, and not where it does
+// from the start; an acknowledgement also where it was sent. resolved is called with the state it had, and not where it does
 // not wait.
 func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was State)) {
 	b.Queue(`
@@ -194,7 +194,8 @@ func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was Stat
 			ended_at = case when $4 then null else now() end
 		from (
 			select partner_id, event_id, target, state from effect
-			where partner_id = $1 and event_id = $2 and target = $3 and state in (4, 5)
+			where partner_id = $1 and event_id = $2 and target = $3
+				and (state in (4, 5) or state = 3 and $4 and target like 'acknowledgement-%') -- an acknowledgement may be sent again
 			for update) as was
 		where e.partner_id = was.partner_id and e.event_id = was.event_id and e.target = was.target
 		returning was.state`, r.Partner, r.Event, r.Target, repeat,

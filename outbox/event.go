@@ -29,6 +29,8 @@ const (
 	DriftDecided       = "drift.decided"
 	DocumentCreated    = "document.created"
 	DocumentSuperseded = "document.superseded"
+
+	AcknowledgementFailed = "acknowledgement.failed" // a functional acknowledgement did not reach the partner
 )
 
 // Notices tell a partner what no acknowledgement told him: that what he was told
@@ -49,7 +51,7 @@ const (
 
 // Types are all of which a subscription may be told: events, and notices.
 var Types = []string{
-	AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed,
+	AcknowledgementFailed, AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed,
 	DocumentCreated, DocumentSuperseded, DriftDecided, DriftOpened, MessageProcessed, MessageReceived,
 	NoticeDiscarded, NoticeRefused,
 }
@@ -64,6 +66,8 @@ type Event struct {
 	Subject string
 	Data    any      // marshalled as JSON: references, never payloads
 	Targets []string // what it causes outside the database: one Effect each
+
+	Acknowledges *Acknowledgement // what it says of an interchange, where it is a functional acknowledgement
 }
 
 // QueueEvents writes events in one statement, and what they cause in another.
@@ -95,5 +99,14 @@ func QueueEvents(b *pgx.Batch, events []Event) error {
 			unnest($7::jsonb[]), unnest($8::int2[])`,
 		&partner, &id, &month, &kind, &typ, &subject, &body, &state)
 	queueEffects(b, events)
+	var acks []Acknowledgement
+	for _, e := range events {
+		if e.Acknowledges != nil {
+			a := *e.Acknowledges
+			a.Partner, a.Event, a.Month = e.Partner, e.ID, e.Month
+			acks = append(acks, a)
+		}
+	}
+	QueueAcknowledgements(b, acks)
 	return nil
 }

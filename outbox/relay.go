@@ -30,6 +30,10 @@ type Target struct {
 	// started before may happen any more.
 	Ask func(ctx context.Context, s *Step) (Outcome, error)
 
+	// Failed is the event that tells others that an effect was given up or that nobody
+	// knows of; nil: nobody is told.
+	Failed func(s *Step) *Event
+
 	Attempts int           // that may fail before it is given up; 0 is 12
 	First    time.Duration // before the second attempt, doubled each time; 0 is 2 seconds
 	Most     time.Duration // between two; 0 is an hour
@@ -147,6 +151,7 @@ type passage struct {
 	relay  *Relay
 	effect *Effect
 	was    State // before it was taken
+	step   *Step // nil until its event was read
 	term   time.Duration
 }
 
@@ -171,6 +176,7 @@ func (p *passage) Do(ctx context.Context) (err error) {
 		return err // the lease runs out, and it is reconciled
 	}
 	s := &Step{*p.effect, *caused, p.still}
+	p.step = s
 	if p.was == Started {
 		if again, err := p.reconcile(ctx, s); !again || err != nil {
 			return err
@@ -249,11 +255,11 @@ func (p *passage) failed(ctx context.Context, next, last State, why error) error
 		next = last
 	}
 	p.relay.Log.Warn("an effect failed", "effect", p, "attempts", n, "left", max(0, attempts-n), "err", why)
-	return p.write(ctx, `
+	return p.leave(ctx, `
 		update effect set state = $5::int2, attempts = $6, due_at = now() + $7, failure = left($8, 1000), lease_id = null,
 			place = case when $5::int2 = 2 then place else '' end
 		where partner_id = $1 and event_id = $2 and target = $3 and lease_id = $4`,
-		int16(next), n, lease.Backoff(n, first, most), firstLine(why))
+		next == last, int16(next), n, lease.Backoff(n, first, most), firstLine(why))
 }
 
 // end writes the state in which the relay leaves the effect.
@@ -263,9 +269,39 @@ func (p *passage) end(ctx context.Context, s State, why error) error {
 		failure = firstLine(why)
 		p.relay.Log.Error("an effect waits for an operator", "effect", p, "state", s, "err", why)
 	}
-	return p.write(ctx, `
+	return p.leave(ctx, `
 		update effect set state = $5::int2, failure = left($6, 1000), lease_id = null, ended_at = case when $5::int2 = 3 then now() end
-		where partner_id = $1 and event_id = $2 and target = $3 and lease_id = $4`, int16(s), failure)
+		where partner_id = $1 and event_id = $2 and target = $3 and lease_id = $4`, s != Done, int16(s), failure)
+}
+
+// leave writes the state, and, where it is one that waits for a person, the event that
+// tells others.
+func (p *passage) leave(ctx context.Context, sql string, stuck bool, args ...any) error {
+	if !stuck || p.step == nil || p.relay.Target.Failed == nil {
+		return p.write(ctx, sql, args...)
+	}
+	event := p.relay.Target.Failed(p.step)
+	if event == nil {
+		return p.write(ctx, sql, args...)
+	}
+	return pgx.BeginFunc(ctx, p.relay.Pool, func(tx pgx.Tx) error {
+		e := p.effect
+		tag, err := tx.Exec(ctx, sql, append([]any{e.Partner, e.Event, e.Target, e.Lease}, args...)...)
+		if err != nil {
+			return fmt.Errorf("note what became of %s: %w", p, err)
+		}
+		if tag.RowsAffected() == 0 {
+			return lease.ErrLost
+		}
+		var b pgx.Batch
+		if err := QueueEvents(&b, []Event{*event}); err != nil {
+			return err
+		}
+		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+			return fmt.Errorf("tell that %s failed: %w", p, err)
+		}
+		return nil
+	})
 }
 
 func (p *passage) write(ctx context.Context, sql string, args ...any) error {

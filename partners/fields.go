@@ -70,7 +70,9 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"known_document", d.knownDocument(&s.KnownDocument)},
 		field{"functional_acknowledgement", d.oneOf(&s.FunctionalAcknowledgement, byVersion, "997", "999")},
 		field{"ta1", d.oneOf(&s.TA1, requested, "always", "never")},
-		field{"acknowledge_by", d.oneOf(&s.AcknowledgeBy, "response", "none")},
+		field{"acknowledge_by", d.acknowledgeBy(&s.AcknowledgeBy)},
+		field{"acknowledge_url", d.text(&s.AcknowledgeURL, 2000)},
+		field{"acknowledge_secret", d.shortName(&s.AcknowledgeSecret)},
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
 		field{"reading", d.reading(&s.Reading)},
 		field{"retention", d.retention(&s.Retention, windows)},
@@ -90,6 +92,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		d.windows(s.Retention, windows)
 	}
 	d.processed(s, deferred)
+	d.acknowledged(s, seen)
 	if slices.Contains(s.SpeaksFor, s.ID) && s.ID != "" {
 		d.fault(seen["speaks_for"], "speaks_for", "names the partner itself; every partner speaks for itself")
 	}

@@ -53,6 +53,10 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 	}
 	days := func() partners.Days { return partners.Days(rapid.IntRange(30, 36500).Draw(t, "days")) }
 	retry := partners.Days(rapid.IntRange(1, 30).Draw(t, "days"))
+	by, address, secret := oneOf("response", "webhook", "folder", "none"), "none", "none"
+	if by == "webhook" {
+		address, secret = oneOf("https://acme.example/edi", "http://10.0.0.1:8080/?a=b&c=%20"), oneOf("none", "acme-2026", "007")
+	}
 	p := &partners.PartnerSpec{}
 	set := map[string]any{
 		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Preset": oneOf("standard", "strict", "lenient", "edelivery", "van"), ".Organisation": oneOf("north", "0", "1.5"),
@@ -63,7 +67,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".AcceptsUCI8": rapid.Bool().Draw(t, "uci8"), ".Absorb": some("formatting", "envelope"), ".Attempts": rapid.IntRange(1, 100).Draw(t, "attempts"),
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
 		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),
-		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": oneOf("response", "none"),
+		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": by, ".AcknowledgeURL": address, ".AcknowledgeSecret": secret,
 		".FunctionalAcknowledgement": oneOf("by_version", "997", "999"), ".TA1": oneOf("requested", "always", "never"),
 		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"),
 		".Reading.Charset": oneOf("declared", "UTF-8", "DETECT"), ".Reading.DefaultCharset": oneOf("none", "ISO-8859-15"),

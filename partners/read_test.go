@@ -98,7 +98,9 @@ func TestRead(t *testing.T) {
 			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
 			KeyIncludesApplication:    true,
 			KnownDocument:             partners.KnownDocument{Invoice: "note", Despatch: "hold"},
-			AcknowledgeBy:             "none",
+			AcknowledgeBy:             "webhook",
+			AcknowledgeURL:            "https://varied.example/edi",
+			AcknowledgeSecret:         "varied-2026",
 			FunctionalAcknowledgement: "999", TA1: "always",
 			Processing: partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
@@ -149,7 +151,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:79 partner small",
+			"testdata/varied.yaml:81 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -62,9 +62,11 @@ type PartnerSpec struct {
 	FunctionalAcknowledgement string `yaml:"functional_acknowledgement" json:"functional_acknowledgement"`
 	TA1                       string `yaml:"ta1" json:"ta1"`
 
-	AcknowledgeBy string      `yaml:"acknowledge_by" json:"acknowledge_by"`
-	HandOver      string      `yaml:"hand_over" json:"hand_over"`
-	Reading       ReadingSpec `yaml:"reading" json:"reading"`
+	AcknowledgeBy     string      `yaml:"acknowledge_by" json:"acknowledge_by"`
+	AcknowledgeURL    string      `yaml:"acknowledge_url" json:"acknowledge_url"`       // of acknowledge_by: webhook; else none
+	AcknowledgeSecret string      `yaml:"acknowledge_secret" json:"acknowledge_secret"` // names what it is signed with; none: not at all
+	HandOver          string      `yaml:"hand_over" json:"hand_over"`
+	Reading           ReadingSpec `yaml:"reading" json:"reading"`
 
 	Retention    RetentionSpec     `yaml:"retention" json:"retention"`
 	Certificates []CertificateSpec `yaml:"certificates" json:"certificates"`
@@ -222,6 +224,8 @@ func Defaults() PartnerSpec {
 		FunctionalAcknowledgement: byVersion,
 		TA1:                       requested,
 		AcknowledgeBy:             "response",
+		AcknowledgeURL:            nowhere,
+		AcknowledgeSecret:         nowhere,
 		HandOver:                  "none",
 		Reading: ReadingSpec{
 			Charset:         declared,
@@ -331,6 +335,8 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			Form:                   unless(s.FunctionalAcknowledgement, byVersion),
 			TA1:                    unless(s.TA1, requested),
 			Acknowledge:            s.AcknowledgeBy,
+			AcknowledgeURL:         unless(s.AcknowledgeURL, nowhere),
+			AcknowledgeSecret:      unless(s.AcknowledgeSecret, nowhere),
 			Processing:             s.Processing,
 			HandOver:               s.HandOver,
 			Reading:                s.Reading.tolerance(),

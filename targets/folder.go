@@ -33,6 +33,8 @@ type Folder struct {
 	// as a failed attempt.
 	Content func(ctx context.Context, s *outbox.Step) ([]byte, error)
 	Hook    func(point string) // of fault tests; nil otherwise
+	Name    string             // of the target; "" is FolderName
+	Ending  string             // of the files' names; "" is .json
 
 	id string
 }
@@ -83,7 +85,11 @@ const FolderName = "folder"
 
 // Target makes the target of a folder that was opened.
 func (f *Folder) Target() outbox.Target {
-	return outbox.Target{Name: FolderName, Place: f.id, Send: f.send, Ask: f.ask}
+	name := f.Name
+	if name == "" {
+		name = FolderName
+	}
+	return outbox.Target{Name: name, Place: f.id, Send: f.send, Ask: f.ask}
 }
 
 const taken = "taken"
@@ -91,7 +97,11 @@ const taken = "taken"
 func (f *Folder) dir(s *outbox.Step) string { return filepath.Join(f.Dir, s.Partner) }
 
 func (f *Folder) final(s *outbox.Step) string {
-	return filepath.Join(f.dir(s), s.Event.String()+".json")
+	ending := f.Ending
+	if ending == "" {
+		ending = ".json"
+	}
+	return filepath.Join(f.dir(s), s.Event.String()+ending)
 }
 
 // hidden is what the names of files begin with that are on their way.

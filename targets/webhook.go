@@ -51,14 +51,19 @@ func (w *Webhook) Open() (outbox.Sink, error) {
 	if _, err := w.keys(); err != nil {
 		return outbox.Sink{}, err
 	}
+	w.client = w.Guard.client(w.Timeout)
+	return outbox.Sink{Send: w.send, Close: w.client.CloseIdleConnections}, nil
+}
+
+// client makes a client that goes nowhere but where the guard lets it.
+func (g *Guard) client(timeout time.Duration) *http.Client {
 	transport := &http.Transport{
-		DialContext: w.Guard.DialContext, Proxy: nil, // a proxy would dial what the guard refuses
+		DialContext: g.DialContext, Proxy: nil, // a proxy would dial what the guard refuses
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 	}
-	w.client = &http.Client{Transport: transport, Timeout: w.Timeout,
+	return &http.Client{Transport: transport, Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return outbox.Sink{Send: w.send, Close: transport.CloseIdleConnections}, nil
 }
 
 // keys reads the secrets anew, so that one can be replaced while the gateway runs.
@@ -100,28 +105,41 @@ func (w *Webhook) post(ctx context.Context, r *outbox.Record, a *outbox.Attempt)
 	if err != nil {
 		return err
 	}
-	body := r.AppendCloudEvent(nil)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
+	p := posting{url: w.URL, id: r.ID.String(), contentType: outbox.CloudEventType + "; charset=utf-8", at: a.At, body: r.AppendCloudEvent(nil), keys: keys}
+	a.Status, a.Answer, err = p.send(ctx, w.client)
+	return err
+}
+
+// posting is something on its way to an address.
+type posting struct {
+	url, id, contentType string
+	at                   time.Time
+	body                 []byte
+	keys                 [][]byte // it is signed with; none: it is not
+}
+
+// send posts it and gives what was answered. The error is as judged says.
+func (p *posting) send(ctx context.Context, client *http.Client) (status int, answer string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(p.body))
 	if err != nil {
-		return err
+		return 0, "", err
 	}
-	sign(req.Header, r.ID.String(), a.At, body, keys)
-	req.Header.Set("Content-Type", outbox.CloudEventType+"; charset=utf-8")
+	sign(req.Header, p.id, p.at, p.body, p.keys)
+	req.Header.Set("Content-Type", p.contentType)
 	req.Header.Set("User-Agent", "edigw")
-	resp, err := w.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the address, whose query may be a secret
 		}
-		return err
+		return 0, "", err
 	}
 	defer func() { _ = resp.Body.Close() }() // what matters of it was read
 	text, err := io.ReadAll(io.LimitReader(resp.Body, answerRead))
-	a.Status, a.Answer = resp.StatusCode, answerText(text)
 	if err != nil && resp.StatusCode/100 == 2 {
-		return nil // it has taken the event; the rest of what it says is of no use
+		return resp.StatusCode, answerText(text), nil // it has taken it; the rest of what it says is of no use
 	}
-	return judged(resp)
+	return resp.StatusCode, answerText(text), judged(resp)
 }
 
 // sign sets the headers of Standard Webhooks: what is signed is id.timestamp.body.
@@ -135,6 +153,9 @@ func sign(h http.Header, id string, at time.Time, body []byte, keys [][]byte) {
 		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
 	h.Set("webhook-id", id)
+	if len(keys) == 0 {
+		return
+	}
 	h.Set("webhook-timestamp", timestamp)
 	h.Set("webhook-signature", strings.Join(signatures, " "))
 }

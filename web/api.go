@@ -27,17 +27,18 @@ import (
 
 // API serves the operations listener. Every field is needed.
 type API struct {
-	Accounts      *accounts.Store
-	Partners      *partners.Store
-	Inbox         dedup.Inbox
-	Alerts        dedup.Alerts
-	Journal       journal.Reader
-	Documents     documents.Store
-	Jobs          dedup.Jobs
-	Effects       outbox.Effects
-	Feed          outbox.Feed
-	Subscriptions outbox.Subscriptions
-	Gateway       *gateway.Gateway // decides drifts, replays and discards
+	Accounts         *accounts.Store
+	Partners         *partners.Store
+	Inbox            dedup.Inbox
+	Alerts           dedup.Alerts
+	Journal          journal.Reader
+	Documents        documents.Store
+	Jobs             dedup.Jobs
+	Effects          outbox.Effects
+	Feed             outbox.Feed
+	Subscriptions    outbox.Subscriptions
+	Acknowledgements outbox.Acknowledgements
+	Gateway          *gateway.Gateway // decides drifts, replays and discards
 
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong.

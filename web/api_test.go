@@ -66,6 +66,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	imported := begunImport(t, r, "again")
 	admin := r.tokens[accounts.Admin]
 	event, aside := setAside(t, r)
+	acknowledged(t, r)
 	var made struct {
 		ID string `json:"token_id"`
 	}
@@ -113,6 +114,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"repeat","note":"no file"}`},
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"gone","note":"no file"}`},
 		},
+		"GET /acknowledgements":             {{"GET", "/acknowledgements", "", ""}, {"GET", "/acknowledgements?partner=acme&reference=7&limit=1", "", ""}, {"GET", "/acknowledgements?cursor=YQ", "", ""}},
 		"GET /events":                       {{"GET", "/events", "", ""}, {"GET", "/events?limit=1&type=document.*,alert.opened&partner=acme", "", ""}, {"GET", "/events?type=nothing", "", ""}, {"GET", "/events?after=x", "", ""}},
 		"GET /events/{partner}/{event_id}":  {{"GET", "/events/acme/" + stuckEffect(t, r), "", ""}, {"GET", "/events/acme/" + uuid.NewString(), "", ""}},
 		"GET /subscriptions":                {{"GET", "/subscriptions", "", ""}},

@@ -76,7 +76,7 @@ func newRig(t *testing.T) *rig {
 	r.api = &API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
 		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool}, Jobs: dedup.Jobs{Pool: r.pool}, Effects: outbox.Effects{Pool: r.pool},
-		Feed: outbox.Feed{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
+		Feed: outbox.Feed{Pool: r.pool}, Acknowledgements: outbox.Acknowledgements{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
 		Apply: r.apply,
 		IssueToken: func(ctx context.Context, _ accounts.Identity, p, label string, e time.Time) (string, error) {
 			return store.IssueToken(ctx, p, label, e)

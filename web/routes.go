@@ -57,6 +57,8 @@ var Routes = []Route{
 	{http.MethodGet, "/effects", accounts.Viewer, effectFilters, (*call).listEffects},
 	{http.MethodPost, "/effects/resolve", accounts.Operator, nil, (*call).resolveEffect},
 
+	{http.MethodGet, "/acknowledgements", accounts.Viewer, acknowledgementFilters, (*call).listAcknowledgements},
+
 	{http.MethodGet, "/events", accounts.Viewer, feedFilters, (*call).listEvents},
 	{http.MethodGet, "/events/{partner}/{event_id}", accounts.Viewer, nil, (*call).showEvent},
 

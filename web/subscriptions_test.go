@@ -4,10 +4,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/outbox"
 )
 
 // setAside makes the subscription other, which refused an event of acme's, and gives
@@ -26,6 +30,45 @@ func setAside(t *testing.T, r *rig) (event, aside string) {
 		t.Fatal(err)
 	}
 	return event, aside
+}
+
+// acknowledged makes an acknowledgement that was sent and answered.
+func acknowledged(t *testing.T, r *rig) {
+	t.Helper()
+	e := outbox.Event{Partner: "acme", ID: uuid.Must(uuid.NewV7()), Month: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Kind: outbox.KindAcknowledgement,
+		Type: outbox.AcknowledgementDue, Data: map[string]any{}, Targets: []string{outbox.AcknowledgementWebhook},
+		Acknowledges: &outbox.Acknowledgement{Reference: "000000007", Type: "997", By: "webhook", MessageID: keyOf1}}
+	var b pgx.Batch
+	if err := outbox.QueueEvents(&b, []outbox.Event{e}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.pool.SendBatch(t.Context(), &b).Close(); err != nil {
+		t.Fatal(err)
+	}
+	err := pgx.BeginFunc(t.Context(), r.pool, func(tx pgx.Tx) error {
+		for reference, want := range map[string]bool{"7": true, "8": false} {
+			found, err := outbox.AnsweredTx(t.Context(), tx, outbox.Answered{Partner: "acme", Reference: reference, Kind: "TA1", Acceptance: "accepted", MessageID: "isa:x"})
+			if err != nil || found != want {
+				t.Errorf("an answer to %s: %v, %v", reference, found, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAcknowledgementsAreListed(t *testing.T) {
+	r := newRig(t)
+	acknowledged(t, r)
+	var list struct{ Items []sentAcknowledgement }
+	if r.get(accounts.Viewer, "/acknowledgements?reference=000000007", &list); len(list.Items) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	if a := list.Items[0]; a.State != "pending" || a.AnsweredBy != "TA1" || a.Acceptance != "accepted" || a.Type != "997" || a.By != "webhook" || a.Answered == nil {
+		t.Errorf("%+v", a)
+	}
 }
 
 func TestSubscriptions(t *testing.T) {

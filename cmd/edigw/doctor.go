@@ -271,7 +271,7 @@ func (d *doctor) subscriptions(ctx context.Context, pool *pgxpool.Pool) {
 	case h.Shut > 0:
 		d.ill("subscriptions", "`edigw subscriptions list` says why", "the target of %d cannot be opened", h.Shut)
 	case h.SetAside > 0:
-		d.ill("subscriptions", "`edigw subscriptions set-aside NAME`, then resend or dismiss them", "%d events were refused and wait for a person", h.SetAside)
+		d.ill("subscriptions", "`edigw subscriptions aside NAME`, then resend or dismiss them", "%d events were refused and wait for a person", h.SetAside)
 	case h.Failing > 0:
 		d.ill("subscriptions", "`edigw subscriptions show NAME` says what fails", "%d of %d partners' events are not taken, the oldest since %s", h.Failing, h.Streams, h.Oldest.Round(time.Second))
 	case h.Oldest > eventsSoon:

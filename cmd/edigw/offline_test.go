@@ -237,7 +237,7 @@ func TestSettings(t *testing.T) {
 	}
 	t.Run("a key that is no setting is an error with those that are", func(t *testing.T) {
 		got := edigw(t, "", nil, "version", "--config", write("bad.yaml", "lisetn: x\n"))
-		if got.code != exitUsage || !strings.Contains(got.stderr, `there is no setting "lisetn"; there are: allow_targets, api, `) {
+		if got.code != exitUsage || !strings.Contains(got.stderr, `there is no setting "lisetn"; there are: acknowledgement_dir, allow_targets, api, `) {
 			t.Errorf("exit %d, stderr %q", got.code, got.stderr)
 		}
 	})

@@ -34,13 +34,14 @@ type grammar struct {
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
 	Drift    driftCommand    `cmd:"" help:"Known ids that came with other content."`
 
-	Deadletters   deadlettersCommand   `cmd:"" help:"Messages that our processing failed on."`
-	Documents     documentsCommand     `cmd:"" help:"Invoices and despatch advices."`
-	Effects       effectsCommand       `cmd:"" help:"What events cause outside the database."`
-	Events        eventsCommand        `cmd:"" help:"What happened, for programs that ask."`
-	Subscriptions subscriptionsCommand `cmd:"" help:"Who is told of events: webhooks, Kafka, mail."`
-	Users         usersCommand         `cmd:"" help:"People who may act, and their roles."`
-	Tokens        tokensCommand        `cmd:"" help:"Tokens for the API."`
+	Deadletters      deadlettersCommand      `cmd:"" help:"Messages that our processing failed on."`
+	Documents        documentsCommand        `cmd:"" help:"Invoices and despatch advices."`
+	Acknowledgements acknowledgementsCommand `cmd:"" help:"CONTRL, TA1, 997 and 999 that leave by another way than the response."`
+	Effects          effectsCommand          `cmd:"" help:"What events cause outside the database."`
+	Events           eventsCommand           `cmd:"" help:"What happened, for programs that ask."`
+	Subscriptions    subscriptionsCommand    `cmd:"" help:"Who is told of events: webhooks, Kafka, mail."`
+	Users            usersCommand            `cmd:"" help:"People who may act, and their roles."`
+	Tokens           tokensCommand           `cmd:"" help:"Tokens for the API."`
 
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything the gateway needs, and say what to do."`

@@ -22,8 +22,9 @@ type subscribeFlags struct {
 	AllowTargets []string `setting:"" placeholder:"HOST,…" help:"Hosts, addresses and networks inside your own network that subscriptions may be sent to, like erp.north.example,10.1.0.0/16."`
 }
 
-// prepareSubscriptions makes what brings events to subscriptions, for startWork.
-func (s *started) prepareSubscriptions(a *app, c subscribeFlags, directory *partners.Directory, clock *gateway.Clock, registry *prometheus.Registry) error {
+// prepareSubscriptions makes what brings events to subscriptions, and acknowledgements
+// to partners, for startWork.
+func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, directory *partners.Directory, clock *gateway.Clock, registry *prometheus.Registry) error {
 	if c.EventWorkers < 0 {
 		return usage("--event-workers must be 0 or more")
 	}
@@ -39,10 +40,14 @@ func (s *started) prepareSubscriptions(a *app, c subscribeFlags, directory *part
 	if err := registry.Register(subscriptionCollector{outbox.Subscriptions{Pool: pool}, func(err error) { s.log.Warn("metrics of subscriptions are missing", "err", err) }}); err != nil {
 		return err
 	}
+	secrets := targets.Secrets{Dir: c.SecretsDir, Env: a.env}
+	if err := s.prepareAcknowledgements(w, secrets, guard, directory, clock); err != nil {
+		return err
+	}
 	if c.EventWorkers == 0 {
 		return nil
 	}
-	open := opener{secrets: targets.Secrets{Dir: c.SecretsDir, Env: a.env}, guard: guard, now: clock.Now}
+	open := opener{secrets: secrets, guard: guard, now: clock.Now}
 	s.runner = &outbox.Runner{Pool: pool, Open: open.sink, Partners: func() []string { return idsOf(directory.Partners()) }, NewID: clock.NewID, Log: s.log,
 		Sent: func(_, _ string, n int) { sent.Add(float64(n)) }, Workers: c.EventWorkers}
 	return nil

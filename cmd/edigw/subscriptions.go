@@ -20,17 +20,17 @@ import (
 )
 
 type subscriptionsCommand struct {
-	List     subscriptionsList     `cmd:"" help:"Who is told of events, and how far each has come."`
-	Show     subscriptionsShow     `cmd:"" help:"One, with how far each partner's events have come."`
-	Apply    subscriptionsApply    `cmd:"" help:"Make or change subscriptions as YAML says."`
-	Export   subscriptionsExport   `cmd:"" help:"All subscriptions as YAML that changes nothing when it is applied."`
-	Pause    subscriptionsPause    `cmd:"" help:"Stop sending, to one or to it of one partner; what is on its way still arrives."`
-	Resume   subscriptionsResume   `cmd:"" help:"Go on where it stands, at once."`
-	SetAside subscriptionsSetAside `cmd:"" help:"Events that the target refused."`
-	Resend   subscriptionsResend   `cmd:"" help:"Send one event again, or all that were set aside."`
-	Dismiss  subscriptionsDismiss  `cmd:"" help:"Give up an event that was set aside."`
-	Delete   subscriptionsDelete   `cmd:"" help:"End a subscription, with all it knew."`
-	Secret   subscriptionsSecret   `cmd:"" help:"Make a new secret for a webhook. Needs no server."`
+	List    subscriptionsList     `cmd:"" help:"Who is told of events, and how far each has come."`
+	Show    subscriptionsShow     `cmd:"" help:"One, with how far each partner's events have come."`
+	Apply   subscriptionsApply    `cmd:"" help:"Make or change subscriptions as YAML says."`
+	Export  subscriptionsExport   `cmd:"" help:"All subscriptions as YAML that changes nothing when it is applied."`
+	Pause   subscriptionsPause    `cmd:"" help:"Stop sending, to one or to it of one partner; what is on its way still arrives."`
+	Resume  subscriptionsResume   `cmd:"" help:"Go on where it stands, at once."`
+	Aside   subscriptionsSetAside `cmd:"" name:"aside" help:"Events that the target refused."`
+	Resend  subscriptionsResend   `cmd:"" help:"Send one event again, or all that were set aside."`
+	Dismiss subscriptionsDismiss  `cmd:"" help:"Give up an event that was set aside."`
+	Delete  subscriptionsDelete   `cmd:"" help:"End a subscription, with all it knew."`
+	Secret  subscriptionsSecret   `cmd:"" help:"Make a new secret for a webhook. Needs no server."`
 }
 
 // subscriber is a subscription as the API tells of it.

@@ -22,9 +22,10 @@ import (
 
 // workFlags say what this process does after COMMIT.
 type workFlags struct {
-	Workers     int           `setting:"" default:"2" placeholder:"N" help:"Deferred messages processed at once; 0 leaves them to other processes."`
-	WorkLease   time.Duration `setting:"" default:"30s" placeholder:"TIME" help:"How long a message or document that a process has taken is left alone after that process was last heard of."`
-	HandOverDir string        `setting:"" placeholder:"DIR" help:"Folder into which posted documents are put as JSON, of partners with hand_over: folder."`
+	Workers            int           `setting:"" default:"2" placeholder:"N" help:"Deferred messages processed at once; 0 leaves them to other processes."`
+	WorkLease          time.Duration `setting:"" default:"30s" placeholder:"TIME" help:"How long a message or document that a process has taken is left alone after that process was last heard of."`
+	AcknowledgementDir string        `setting:"" placeholder:"DIR" help:"Folder into which functional acknowledgements are put, of partners with acknowledge_by: folder."`
+	HandOverDir        string        `setting:"" placeholder:"DIR" help:"Folder into which posted documents are put as JSON, of partners with hand_over: folder."`
 }
 
 const shortestLease = time.Second

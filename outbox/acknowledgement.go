@@ -1,0 +1,149 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// AcknowledgementDue is the type of the outbox row that holds a functional
+// acknowledgement on its way; nobody subscribes to it.
+const AcknowledgementDue = "acknowledgement.due"
+
+// Targets of functional acknowledgements, by acknowledge_by.
+const (
+	AcknowledgementWebhook = "acknowledgement-webhook"
+	AcknowledgementFolder  = "acknowledgement-folder"
+)
+
+// AcknowledgementTargets says where acknowledge_by leads.
+var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook, "folder": AcknowledgementFolder}
+
+// AcknowledgementBody is the outbox row's body.
+type AcknowledgementBody struct {
+	Type      string `json:"type"`      // CONTRL, TA1, 997 or 999
+	Syntax    string `json:"syntax"`    // EDIFACT or X12
+	Reference string `json:"reference"` // control reference of our interchange
+	MessageID string `json:"message_id"`
+	Content   string `json:"content,omitempty"`
+	Base64    []byte `json:"content_base64,omitempty"` // where it is no UTF-8
+}
+
+// Bytes are those that leave.
+func (b *AcknowledgementBody) Bytes() []byte {
+	if b.Base64 != nil {
+		return b.Base64
+	}
+	return []byte(b.Content)
+}
+
+// Acknowledgement is a functional acknowledgement that was sent, or is being sent, by
+// another way than the response.
+type Acknowledgement struct {
+	Partner    string     `json:"partner"`
+	Event      uuid.UUID  `json:"event_id"`
+	Month      time.Time  `json:"-"`
+	Reference  string     `json:"reference"`
+	Type       string     `json:"type"`
+	By         string     `json:"by"`
+	MessageID  string     `json:"message_id"`
+	SHA256     [32]byte   `json:"-"`
+	Created    time.Time  `json:"created_at"`
+	State      State      `json:"-"`
+	Attempts   int        `json:"attempts"`
+	Failure    string     `json:"failure,omitempty"`
+	Ended      *time.Time `json:"sent_at,omitempty"`
+	AnsweredBy string     `json:"answered_by,omitempty"`
+	Acceptance string     `json:"acceptance,omitempty"`
+	AnswerID   string     `json:"answer_message_id,omitempty"`
+	Answered   *time.Time `json:"answered_at,omitempty"`
+}
+
+// QueueAcknowledgements writes what is to be remembered of acknowledgements beside the
+// events that carry them.
+func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
+	if len(list) == 0 {
+		return
+	}
+	var partner, reference, typ, by, message []string
+	var id pgtype.FlatArray[pgtype.UUID]
+	var month pgtype.FlatArray[pgtype.Date]
+	var digest [][]byte
+	for _, a := range list {
+		partner, reference, typ, by, message = append(partner, a.Partner), append(reference, a.Reference), append(typ, a.Type), append(by, a.By), append(message, a.MessageID)
+		id, month = append(id, pgtype.UUID{Bytes: a.Event, Valid: true}), append(month, pgtype.Date{Time: a.Month, Valid: true})
+		digest = append(digest, a.SHA256[:])
+	}
+	b.Queue(`
+		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256)
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bytea[])`,
+		partner, id, month, reference, typ, by, message, digest)
+}
+
+// Answered is what a partner said of an interchange that we sent him.
+type Answered struct {
+	Partner    string
+	Reference  string // of our interchange: UCI 0020, TA101; of X12 ISA13 with or without its zeros
+	Kind       string // CONTRL, TA1, 997, 999, APERAK or 824
+	Acceptance string // received, accepted, accepted with errors, partly accepted, rejected
+	MessageID  string // key of the interchange that held it
+}
+
+// AnsweredTx notes a partner's answer at the latest acknowledgement that went to him
+// under the reference, and reports whether there is one.
+func AnsweredTx(ctx context.Context, tx pgx.Tx, a Answered) (found bool, err error) {
+	tag, err := tx.Exec(ctx, `
+		update functional_acknowledgement set answered_by = $3, acceptance = $4, answer_id = $5, answered_at = now()
+		where partner_id = $1 and event_id = (
+			select event_id from functional_acknowledgement
+			where partner_id = $1 and reference in ($2, ltrim($2, '0'), lpad($2, 9, '0'))
+			order by created_at desc, event_id desc limit 1)`, a.Partner, a.Reference, a.Kind, a.Acceptance, a.MessageID)
+	if err != nil {
+		return false, fmt.Errorf("note the answer to %s of %s: %w", a.Reference, a.Partner, err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
+// AcknowledgementFilter narrows Acknowledgements.List; empty fields do not.
+type AcknowledgementFilter struct {
+	Partner, MessageID, Reference string
+	Before                        *Acknowledgement // cursor: those before it
+	Limit                         int
+}
+
+// Acknowledgements reads functional acknowledgements that leave by another way than the
+// response.
+type Acknowledgements struct {
+	Pool *pgxpool.Pool
+}
+
+// List gives them, the latest first, with how far they are.
+func (s Acknowledgements) List(ctx context.Context, f AcknowledgementFilter) ([]*Acknowledgement, error) {
+	if f.Before == nil {
+		f.Before = &Acknowledgement{Event: uuid.Max, Partner: "\U0010ffff"}
+	}
+	rows, err := s.Pool.Query(ctx, `
+		select a.partner_id, a.event_id, a.reference, a.type, a.by, a.message_id, a.created_at,
+			coalesce(e.state, 3), coalesce(e.attempts, 0), coalesce(e.failure, ''), e.ended_at,
+			a.answered_by, a.acceptance, a.answer_id, a.answered_at
+		from functional_acknowledgement a left join effect e on e.partner_id = a.partner_id and e.event_id = a.event_id
+		where ($1 = '' or a.partner_id = $1) and ($2 = '' or a.message_id = $2) and ($3 = '' or a.reference = $3) and (a.event_id, a.partner_id) < ($4, $5)
+		order by a.event_id desc, a.partner_id desc limit $6`, f.Partner, f.MessageID, f.Reference, f.Before.Event, f.Before.Partner, f.Limit)
+	if err != nil {
+		return nil, fmt.Errorf("list acknowledgements: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Acknowledgement, error) {
+		var a Acknowledgement
+		return &a, row.Scan(&a.Partner, &a.Event, &a.Reference, &a.Type, &a.By, &a.MessageID, &a.Created, &a.State, &a.Attempts, &a.Failure, &a.Ended,
+			&a.AnsweredBy, &a.Acceptance, &a.AnswerID, &a.Answered)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list acknowledgements: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,40 @@
+package partners
+
+import (
+	"net/url"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// nowhere is the word for no address and no secret.
+const nowhere = "none"
+
+// acknowledgeBy reads how functional acknowledgements leave. What partners know as a
+// way and this version does not send by is told so.
+func (d *document) acknowledgeBy(into *string) func(ast.Node, string) {
+	one := d.oneOf(into, "response", "webhook", "folder", "none")
+	return func(n ast.Node, path string) {
+		if word := n.GetToken().Value; word == "as2" || word == "as4" {
+			d.fault(n.GetToken(), path, "%s is no way yet: this version sends nothing over it; use response, webhook, folder or none", word)
+			return
+		}
+		one(n, path)
+	}
+}
+
+// acknowledged holds where acknowledgements go against how they leave.
+func (d *document) acknowledged(s *PartnerSpec, seen map[string]*token.Token) {
+	webhook, given := s.AcknowledgeBy == "webhook", s.AcknowledgeURL != nowhere
+	u, err := url.Parse(s.AcknowledgeURL)
+	switch {
+	case webhook && !given:
+		d.fault(seen["acknowledge_by"], "acknowledge_by", "webhook needs acknowledge_url: where the partner takes them")
+	case !webhook && given:
+		d.fault(seen["acknowledge_url"], "acknowledge_url", "is of no use with acknowledge_by: %s; set that to webhook, or leave this out", s.AcknowledgeBy)
+	case webhook && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil):
+		d.fault(seen["acknowledge_url"], "acknowledge_url", "must be an address like https://partner.example/edi, without a name or password in it")
+	case !webhook && s.AcknowledgeSecret != nowhere:
+		d.fault(seen["acknowledge_secret"], "acknowledge_secret", "is of no use with acknowledge_by: %s", s.AcknowledgeBy)
+	}
+}

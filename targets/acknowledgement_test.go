@@ -1,0 +1,67 @@
+package targets
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/edigw/edigw/outbox"
+)
+
+func TestAcknowledgementsOverAWebhook(t *testing.T) {
+	const contrl = "UNB+UNOC:3+NORTH+ACME+261128:0914+7'UNH+1+CONTRL:D:3:UN'UCI+1001+ACME+NORTH+7'UNT+3+1'UNZ+1+7'"
+	body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "7", Content: contrl})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record()
+	step := outbox.NewStep(outbox.Effect{Partner: "acme", Event: r.ID}, outbox.Caused{Body: body}, nil)
+	guard, err := NewGuard([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(address, secret string, no error) outbox.Target {
+		a := &Acknowledgements{Guard: guard, Now: time.Now, Secret: func(string) (string, error) { return NewWebhookSecret(), nil },
+			Address: func(string) (string, string, error) { return address, secret, no }}
+		return a.Target()
+	}
+	t.Run("the interchange goes as it is, under an id that stays", func(t *testing.T) {
+		var got []byte
+		var header http.Header
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			header = r.Header
+			got, _ = io.ReadAll(r.Body) // of a request that was sent whole
+		}))
+		defer s.Close()
+		if err := open(s.URL, "acme", nil).Send(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != contrl || header.Get("Content-Type") != "application/EDIFACT" || header.Get("webhook-id") != r.ID.String() || !strings.HasPrefix(header.Get("webhook-signature"), "v1,") {
+			t.Errorf("%s\n%v", got, header)
+		}
+		if err := open(s.URL, "", nil).Send(t.Context(), step); err != nil || header.Get("webhook-signature") != "" {
+			t.Errorf("signed without a secret: %v, %v", header, err)
+		}
+	})
+	t.Run("what did not arrive is tried again, and what may have arrived too", func(t *testing.T) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "closed for today", http.StatusForbidden) }))
+		defer s.Close()
+		target := open(s.URL, "", nil)
+		if err := target.Send(t.Context(), step); !errors.Is(err, outbox.ErrNotDone) || !strings.Contains(err.Error(), "closed for today") {
+			t.Error(err)
+		}
+		if o, err := target.Ask(t.Context(), step); o != outbox.NotDone || err != nil {
+			t.Error(o, err)
+		}
+	})
+	t.Run("a partner who takes none any more says so", func(t *testing.T) {
+		if err := open("", "", ErrNoAddress).Send(t.Context(), step); !errors.Is(err, ErrNoAddress) || !errors.Is(err, outbox.ErrNotDone) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/outbox"
+)
+
+var acknowledgementFilters = append([]Parameter{
+	{"partner", Text, nil},
+	{"message_id", Text, nil},
+	{"reference", Text, nil},
+}, paging...)
+
+// sentAcknowledgement is a functional acknowledgement that leaves by another way than
+// the response.
+type sentAcknowledgement struct {
+	*outbox.Acknowledgement
+	State string `json:"state"`
+}
+
+// listAcknowledgements gives them, the latest first.
+func (c *call) listAcknowledgements() error {
+	f := outbox.AcknowledgementFilter{Partner: c.text["partner"], MessageID: c.text["message_id"], Reference: c.text["reference"], Limit: c.limit + 1}
+	if c.cursor != "" {
+		id, partner, _ := strings.Cut(c.cursor, "\t")
+		event, err := uuid.Parse(id)
+		if err != nil {
+			return badCursor()
+		}
+		f.Before = &outbox.Acknowledgement{Event: event, Partner: partner}
+	}
+	list, err := c.api.Acknowledgements.List(c.ctx(), f)
+	if err != nil {
+		return err
+	}
+	items := make([]sentAcknowledgement, len(list))
+	for i, a := range list {
+		items[i] = sentAcknowledgement{a, a.State.String()}
+	}
+	return c.reply(http.StatusOK, pageOf(items, c.limit, func(a sentAcknowledgement) string { return a.Event.String() + "\t" + a.Partner }))
+}
