@@ -48,6 +48,7 @@ var owners = map[string]string{
 	"organisation":               "partners",
 	"organisation_revision":      "partners",
 	"configuration":              "partners",
+	"private_key":                "partners/keys",
 	"account":                    "accounts",
 	"api_token":                  "accounts",
 	"audit_entry":                "accounts",

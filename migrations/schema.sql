@@ -566,6 +566,27 @@ CREATE TABLE public.payload_held (
 );
 ALTER TABLE ONLY public.payload_held ALTER COLUMN body SET COMPRESSION lz4;
 
+CREATE TABLE public.private_key (
+    organisation_id text NOT NULL COLLATE pg_catalog."C",
+    key_id uuid NOT NULL,
+    label text NOT NULL,
+    purposes text[] NOT NULL,
+    algorithm text NOT NULL,
+    spki_sha256 bytea NOT NULL,
+    sealed bytea NOT NULL,
+    sealed_under bytea NOT NULL,
+    certificates bytea[] NOT NULL,
+    use_from timestamp with time zone NOT NULL,
+    use_until timestamp with time zone,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    retired_at timestamp with time zone,
+    CONSTRAINT private_key_certificates_check CHECK ((cardinality(certificates) > 0)),
+    CONSTRAINT private_key_purposes_check CHECK ((cardinality(purposes) > 0)),
+    CONSTRAINT private_key_sealed_under_check CHECK ((length(sealed_under) = 8)),
+    CONSTRAINT private_key_spki_sha256_check CHECK ((length(spki_sha256) = 32))
+);
+
 CREATE TABLE public.subscription (
     name text NOT NULL COLLATE pg_catalog."C",
     spec jsonb NOT NULL,
@@ -772,6 +793,9 @@ ALTER TABLE ONLY public.payload_default
 ALTER TABLE ONLY public.payload_held
     ADD CONSTRAINT payload_held_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
 
+ALTER TABLE ONLY public.private_key
+    ADD CONSTRAINT private_key_pkey PRIMARY KEY (organisation_id, key_id);
+
 ALTER TABLE ONLY public.subscription_attempt
     ADD CONSTRAINT subscription_attempt_pkey PRIMARY KEY (partner_id, attempt_id);
 
@@ -845,6 +869,8 @@ CREATE INDEX outbox_held_order ON public.outbox_held USING btree (partner_id, xi
 
 CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
 
+CREATE UNIQUE INDEX private_key_label ON public.private_key USING btree (organisation_id, label) WHERE (retired_at IS NULL);
+
 CREATE INDEX subscription_attempt_at ON public.subscription_attempt USING btree (at);
 
 CREATE INDEX subscription_attempt_event ON public.subscription_attempt USING btree (partner_id, event_id);
@@ -899,3 +925,6 @@ ALTER TABLE ONLY public.partner_revision
 
 ALTER TABLE ONLY public.partner_token
     ADD CONSTRAINT partner_token_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);
+
+ALTER TABLE ONLY public.private_key
+    ADD CONSTRAINT private_key_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisation(organisation_id);

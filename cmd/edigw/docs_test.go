@@ -13,6 +13,7 @@ import (
 var shown = map[string]string{
 	"config": "## Settings", "data-dir": "## Settings", "tables": "## Settings", "help": "## Settings",
 	"database-url": "### The database", "database-connections": "### The database",
+	"master-key": "### The master key", "former-master-keys": "### The master key",
 	"api": "### The gateway to ask", "token": "### The gateway to ask",
 	"output": "### What to show", "limit": "### What to show", "cursor": "### What to show",
 }

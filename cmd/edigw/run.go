@@ -31,6 +31,7 @@ type grammar struct {
 	Watch    watchCommand    `cmd:"" help:"Send the files that are dropped into a folder."`
 	Import   importCommand   `cmd:"" help:"Take over what a former gateway has processed."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`
+	Keys     keysCommand     `cmd:"" help:"Our own private keys. Works on the database, with the master key."`
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
 	Drift    driftCommand    `cmd:"" help:"Known ids that came with other content."`
 

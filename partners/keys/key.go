@@ -1,0 +1,181 @@
+// Package keys keeps the private keys of our organisations: those we sign with,
+// those that partners encrypt to, those we show as a TLS client. A key is sealed
+// with AES-256-GCM under a master key that comes from a file or the environment
+// and never stands in the database; it is opened in memory by who uses it, and
+// written nowhere.
+//
+// Several keys may serve a purpose, so that a new one overlaps the one before it:
+// Store.Signer gives the one whose use began last, Store.Decrypters all that may
+// still be encrypted to.
+//
+// It owns the table private_key. It knows no HTTP.
+package keys
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What a key of ours is for.
+const (
+	AS2Sign    = "as2_sign"    // we sign what we send, and MDNs
+	AS2Decrypt = "as2_decrypt" // partners encrypt to it
+	AS4Sign    = "as4_sign"
+	AS4Decrypt = "as4_decrypt"
+	TLSClient  = "tls_client" // we connect with it
+)
+
+// Purposes is every purpose there is.
+var Purposes = []string{AS2Sign, AS2Decrypt, AS4Sign, AS4Decrypt, TLSClient}
+
+// Algorithms are the kinds of keys that can be made.
+var Algorithms = []string{"rsa-2048", "rsa-3072", "rsa-4096", "ec-p256", "ec-p384", "ed25519"}
+
+// Key is a private key of ours as it is told: never the key itself.
+type Key struct {
+	Organisation string
+	ID           uuid.UUID
+	Label        string
+	Purposes     []string
+	Algorithm    string
+	SPKI         [32]byte            // SHA-256 of its SubjectPublicKeyInfo
+	Under        []byte              // id of the master key it is sealed under
+	Certificates []*x509.Certificate // its own, then the issuers
+	From         time.Time
+	Until        *time.Time // first instant it is not used; nil: to the end of its certificate
+	By           string
+	Created      time.Time
+	Retired      *time.Time
+}
+
+// End is the first instant at which the key is not used any more.
+func (k *Key) End() time.Time {
+	end := k.Certificates[0].NotAfter.Add(time.Second)
+	if k.Until != nil && k.Until.Before(end) {
+		end = *k.Until
+	}
+	return end
+}
+
+// Holds reports whether the key may be used for purpose at an instant.
+func (k *Key) Holds(purpose string, at time.Time) bool {
+	return k.Retired == nil && slices.Contains(k.Purposes, purpose) && !at.Before(k.From) && !at.Before(k.Certificates[0].NotBefore) && at.Before(k.End())
+}
+
+// ErrUnfit is wrapped where a key cannot be as it is asked for.
+var ErrUnfit = errors.New("not as asked")
+
+// ErrUnknown is wrapped where there is no such key.
+var ErrUnknown = errors.New("unknown key")
+
+func unfit(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrUnfit, fmt.Errorf(format, args...))
+}
+
+func checkPurposes(purposes []string, key crypto.PublicKey) error {
+	if len(purposes) == 0 {
+		return unfit("a key is for at least one of %s", strings.Join(Purposes, ", "))
+	}
+	for i, p := range purposes {
+		switch {
+		case !slices.Contains(Purposes, p):
+			return unfit("there is no purpose %q; there are %s", p, strings.Join(Purposes, ", "))
+		case slices.Contains(purposes[:i], p):
+			return unfit("%s stands twice", p)
+		}
+		if _, ed := key.(ed25519.PublicKey); ed && (p == AS2Decrypt || p == AS4Decrypt) {
+			return unfit("nobody can encrypt to an Ed25519 key; take rsa or ec for %s", p)
+		}
+	}
+	return nil
+}
+
+// generate makes a key of an algorithm.
+func generate(algorithm string) (crypto.Signer, error) {
+	switch algorithm {
+	case "rsa-2048":
+		return rsa.GenerateKey(rand.Reader, 2048)
+	case "rsa-3072":
+		return rsa.GenerateKey(rand.Reader, 3072)
+	case "rsa-4096":
+		return rsa.GenerateKey(rand.Reader, 4096)
+	case "ec-p256":
+		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case "ec-p384":
+		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	case "ed25519":
+		_, key, err := ed25519.GenerateKey(rand.Reader)
+		return key, err
+	}
+	return nil, unfit("there is no algorithm %q; there are %s", algorithm, strings.Join(Algorithms, ", "))
+}
+
+// algorithmOf names a key's algorithm; the error says what cannot be used.
+func algorithmOf(key crypto.PublicKey) (string, error) {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		if k.N.BitLen() < 2048 {
+			return "", unfit("an RSA key of %d bits is too short; 2048 are the least", k.N.BitLen())
+		}
+		return fmt.Sprintf("rsa-%d", k.N.BitLen()), nil
+	case *ecdsa.PublicKey:
+		if name := "ec-" + strings.ToLower(strings.ReplaceAll(k.Curve.Params().Name, "-", "")); name == "ec-p256" || name == "ec-p384" || name == "ec-p521" {
+			return name, nil
+		}
+		return "", unfit("the curve %s is not used; P-256, P-384 and P-521 are", k.Curve.Params().Name)
+	case ed25519.PublicKey:
+		return "ed25519", nil
+	}
+	return "", unfit("a key that is neither RSA, EC nor Ed25519 is not used")
+}
+
+// selfSign makes a certificate of the key's own issue, whose usage is that of the
+// purposes.
+func selfSign(key crypto.Signer, subject pkix.Name, purposes []string, from, until time.Time) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)) // RFC 5280 §4.1.2.2
+	if err != nil {
+		return nil, err
+	}
+	c := &x509.Certificate{SerialNumber: serial.Add(serial, big.NewInt(1)), Subject: subject, NotBefore: from.Truncate(time.Second), NotAfter: until.Truncate(time.Second), BasicConstraintsValid: true}
+	for _, p := range purposes {
+		switch p {
+		case AS2Sign, AS4Sign:
+			c.KeyUsage |= x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment
+		case TLSClient:
+			c.KeyUsage |= x509.KeyUsageDigitalSignature
+			if len(purposes) == 1 { // with others beside it, an extended usage would exclude them
+				c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+			}
+		case AS2Decrypt, AS4Decrypt:
+			c.KeyUsage |= x509.KeyUsageKeyEncipherment
+			if _, ec := key.(*ecdsa.PrivateKey); ec {
+				c.KeyUsage = c.KeyUsage&^x509.KeyUsageKeyEncipherment | x509.KeyUsageKeyAgreement // RFC 5480 §3
+			}
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(der)
+}
+
+func spkiOf(key crypto.PublicKey) ([32]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(key)
+	return sha256.Sum256(der), err
+}

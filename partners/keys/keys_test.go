@@ -1,0 +1,486 @@
+package keys_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/partners/keys"
+	"github.com/edigw/edigw/pgtest"
+)
+
+var (
+	first  = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32))
+	second = hex.EncodeToString(bytes.Repeat([]byte{2}, 32))
+)
+
+func master(t *testing.T, current string, former ...string) *keys.Master {
+	t.Helper()
+	m, err := keys.ParseMaster(current, former...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+type clock struct{ time.Time }
+
+func newStore(t *testing.T) (*keys.Store, *clock) {
+	c := &clock{time.Now().UTC().Truncate(time.Second)}
+	s := &keys.Store{Pool: pgtest.New(t), Master: master(t, first), Now: func() time.Time { return c.Time }}
+	for _, o := range []string{"north", "south"} {
+		if _, err := s.Pool.Exec(t.Context(), `insert into organisation (organisation_id, spec, applied_at) values ($1, '{}', now())`, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, c
+}
+
+func inTx(t *testing.T, s *keys.Store, do func(tx pgx.Tx) error) error {
+	t.Helper()
+	return pgx.BeginFunc(t.Context(), s.Pool, do)
+}
+
+func create(t *testing.T, s *keys.Store, label, algorithm string, purposes ...string) *keys.Key {
+	t.Helper()
+	k, err := tryCreate(t, s, label, algorithm, purposes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func tryCreate(t *testing.T, s *keys.Store, label, algorithm string, purposes ...string) (k *keys.Key, err error) {
+	t.Helper()
+	err = inTx(t, s, func(tx pgx.Tx) (err error) {
+		k, err = s.CreateTx(t.Context(), tx, keys.New{Organisation: "north", Label: label, Purposes: purposes, Algorithm: algorithm, Valid: 365 * 24 * time.Hour, By: "anna"})
+		return err
+	})
+	return k, err
+}
+
+func TestCreate(t *testing.T) {
+	s, clock := newStore(t)
+	for _, algorithm := range keys.Algorithms {
+		t.Run("a key that is made signs what its certificate verifies: "+algorithm, func(t *testing.T) {
+			create(t, s, algorithm, algorithm, keys.AS2Sign)
+			p, err := s.Signer(t.Context(), "north", keys.AS2Sign, clock.Add(time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.Decrypters(t.Context(), "north", keys.AS2Sign, clock.Add(time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, k := range list {
+				if k.Label != algorithm {
+					continue
+				}
+				found = true
+				text := []byte("what we say")
+				digest, hash := text, crypto.Hash(0)
+				if algorithm != "ed25519" {
+					sum := sha256.Sum256(text)
+					digest, hash = sum[:], crypto.SHA256
+				}
+				sig, err := k.Sign(rand.Reader, digest, hash)
+				if err != nil {
+					t.Fatal(err)
+				}
+				kind := map[string]x509.SignatureAlgorithm{"rsa": x509.SHA256WithRSA, "ec": x509.ECDSAWithSHA256, "ed25519": x509.PureEd25519}[strings.SplitN(algorithm, "-", 2)[0]]
+				if err := k.Certificates[0].CheckSignature(kind, text, sig); err != nil {
+					t.Error(err)
+				}
+			}
+			if !found {
+				t.Errorf("it is not found; the signer is %s", p.Key)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		algorithm string
+		purposes  []string
+		usage     x509.KeyUsage
+	}{
+		"who signs":         {"rsa-2048", []string{keys.AS2Sign}, x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment},
+		"who decrypts, RSA": {"rsa-2048", []string{keys.AS4Decrypt}, x509.KeyUsageKeyEncipherment},
+		"who decrypts, EC":  {"ec-p256", []string{keys.AS4Decrypt}, x509.KeyUsageKeyAgreement},
+		"both":              {"rsa-2048", []string{keys.AS2Sign, keys.AS2Decrypt}, x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment | x509.KeyUsageKeyEncipherment},
+		"who connects":      {"ec-p256", []string{keys.TLSClient}, x509.KeyUsageDigitalSignature},
+	} {
+		t.Run("the certificate's usage is that of the purposes: "+name, func(t *testing.T) {
+			k := create(t, s, name, c.algorithm, c.purposes...)
+			if got := k.Certificates[0].KeyUsage; got != c.usage {
+				t.Errorf("got %b, want %b", got, c.usage)
+			}
+		})
+	}
+	for want, c := range map[string][]string{
+		"there is no algorithm":          {"x", "rsa-1024", keys.AS2Sign},
+		"there is no purpose":            {"x", "ec-p256", "as2"},
+		"at least one of":                {"x", "ec-p256"},
+		"stands twice":                   {"x", "ec-p256", keys.AS2Sign, keys.AS2Sign},
+		"nobody can encrypt":             {"x", "ed25519", keys.AS2Decrypt},
+		"has a key \"rsa-2048\" already": {"rsa-2048", "ec-p256", keys.AS2Sign},
+		"1 to 60 printable":              {"a\nb", "ec-p256", keys.AS2Sign},
+	} {
+		t.Run("what cannot be is told: "+want, func(t *testing.T) {
+			_, err := tryCreate(t, s, c[0], c[1], c[2:]...)
+			if !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("for nobody's organisation none is made", func(t *testing.T) {
+		err := inTx(t, s, func(tx pgx.Tx) error {
+			_, err := s.CreateTx(t.Context(), tx, keys.New{Organisation: "west", Label: "a", Purposes: []string{keys.AS2Sign}, Algorithm: "ec-p256", Valid: time.Hour})
+			return err
+		})
+		if !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), "there is no organisation west") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestSealing(t *testing.T) {
+	t.Run("what stands in the database is no key, and a key shows nothing of itself", func(t *testing.T) {
+		s, clock := newStore(t)
+		create(t, s, "a", "ed25519", keys.AS2Sign)
+		p, err := s.Signer(t.Context(), "north", keys.AS2Sign, clock.Time)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := x509.MarshalPKCS8PrivateKey(p.Signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret := plain[len(plain)-32:] // the seed
+		var row []byte
+		if err := s.Pool.QueryRow(t.Context(), `select convert_to(k::text, 'UTF8') from private_key k`).Scan(&row); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{string(row), fmt.Sprint(p), fmt.Sprintf("%+v", p), fmt.Sprintf("%s", p)} {
+			for _, form := range []string{string(secret), hex.EncodeToString(secret), base64.StdEncoding.EncodeToString(secret), fmt.Sprint([]byte(secret))} {
+				if strings.Contains(text, form) {
+					t.Errorf("the key stands in %.60q", text)
+				}
+			}
+		}
+	})
+	t.Run("without its master key, under another, changed or swapped, it does not open", func(t *testing.T) {
+		s, clock := newStore(t)
+		create(t, s, "a", "ec-p256", keys.AS2Sign)
+		create(t, s, "b", "ec-p256", keys.AS4Sign)
+		open := func(m *keys.Master) error {
+			with := *s
+			with.Master = m
+			_, err := with.Signer(t.Context(), "north", keys.AS2Sign, clock.Time)
+			return err
+		}
+		if err := open(master(t, "")); !errors.Is(err, keys.ErrNoMaster) {
+			t.Errorf("without: %v", err)
+		}
+		if err := open(master(t, second)); !errors.Is(err, keys.ErrNoMaster) {
+			t.Errorf("under another: %v", err)
+		}
+		if err := open(master(t, second, first)); err != nil {
+			t.Errorf("under a former one: %v", err)
+		}
+		if _, err := s.Pool.Exec(t.Context(), `update private_key k set sealed = o.sealed from private_key o where k.label = 'a' and o.label = 'b'`); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(s.Master); err == nil || !strings.Contains(err.Error(), "another row's") {
+			t.Errorf("swapped: %v", err)
+		}
+		for _, change := range []string{`set_byte(sealed, length(sealed) - 1, get_byte(sealed, length(sealed) - 1) # 1)`, `substr(sealed, 1, 5)`, `''`} {
+			if _, err := s.Pool.Exec(t.Context(), `update private_key set sealed = `+change+` where label = 'b'`); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Signer(t.Context(), "north", keys.AS4Sign, clock.Time); err == nil {
+				t.Errorf("changed by %s: it opens", change)
+			}
+		}
+	})
+	t.Run("sealed anew, the former master key is not needed any more", func(t *testing.T) {
+		s, clock := newStore(t)
+		create(t, s, "a", "ec-p256", keys.AS2Sign)
+		with := *s
+		with.Master = master(t, second, first)
+		for _, want := range []int{1, 0} {
+			if err := inTx(t, s, func(tx pgx.Tx) error {
+				n, err := with.ResealTx(t.Context(), tx)
+				if n != want {
+					t.Errorf("%d were sealed, want %d", n, want)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		with.Master = master(t, second)
+		if _, err := with.Signer(t.Context(), "north", keys.AS2Sign, clock.Time); err != nil {
+			t.Error(err)
+		}
+		if err := inTx(t, s, func(tx pgx.Tx) error { _, err := s.ResealTx(t.Context(), tx); return err }); !errors.Is(err, keys.ErrNoMaster) {
+			t.Errorf("without the one it is sealed under: %v", err)
+		}
+	})
+	t.Run("without a master key none is made", func(t *testing.T) {
+		s, _ := newStore(t)
+		s.Master = master(t, "")
+		if _, err := tryCreate(t, s, "a", "ec-p256", keys.AS2Sign); !errors.Is(err, keys.ErrNoMaster) || !strings.Contains(err.Error(), "openssl rand") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestParseMaster(t *testing.T) {
+	for text, want := range map[string]string{
+		"short": "the master key must be 32 bytes", strings.Repeat("a", 63): "the master key must be 32 bytes", base64.StdEncoding.EncodeToString(make([]byte, 31)): "the master key must be 32 bytes",
+	} {
+		_, err := keys.ParseMaster(text)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := keys.ParseMaster(first, "bad"); err == nil || !strings.HasPrefix(err.Error(), "former master key 1 ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := keys.ParseMaster(first, first); err == nil {
+		t.Error("one key twice is taken")
+	}
+	if _, err := keys.ParseMaster("", first); err == nil {
+		t.Error("a former one alone is taken")
+	}
+}
+
+func TestRotate(t *testing.T) {
+	s, clock := newStore(t)
+	create(t, s, "old", "ec-p256", keys.AS2Sign, keys.AS2Decrypt)
+	clock.Time = clock.Add(24 * time.Hour)
+	rotated := clock.Time
+	if err := inTx(t, s, func(tx pgx.Tx) error {
+		k, err := s.RotateTx(t.Context(), tx, "north", "old", "new", "bert", 30*24*time.Hour)
+		if err == nil && (k.Algorithm != "ec-p256" || k.Certificates[0].Subject.CommonName != "old") {
+			t.Errorf("%s, %s", k, k.Certificates[0].Subject)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at      time.Time
+		signer  string
+		opening string
+	}{
+		{rotated.Add(-time.Second), "old", "old"},
+		{rotated, "new", "new old"},
+		{rotated.Add(30*24*time.Hour - time.Second), "new", "new old"},
+		{rotated.Add(30 * 24 * time.Hour), "new", "new"},
+		{rotated.Add(366 * 24 * time.Hour), "none", ""},
+	} {
+		t.Run("at "+c.at.Sub(rotated).String()+" after it", func(t *testing.T) {
+			signer := "none"
+			if p, err := s.Signer(t.Context(), "north", keys.AS2Sign, c.at); err == nil {
+				signer = p.Label
+			} else if !errors.Is(err, keys.ErrUnknown) {
+				t.Fatal(err)
+			}
+			var opening []string
+			list, err := s.Decrypters(t.Context(), "north", keys.AS2Decrypt, c.at)
+			if err != nil && !errors.Is(err, keys.ErrUnknown) {
+				t.Fatal(err)
+			}
+			for _, k := range list {
+				opening = append(opening, k.Label)
+			}
+			if signer != c.signer || strings.Join(opening, " ") != c.opening {
+				t.Errorf("%s signs, %v open", signer, opening)
+			}
+		})
+	}
+	t.Run("a retired key is not used, and its label is free", func(t *testing.T) {
+		if err := inTx(t, s, func(tx pgx.Tx) error { return s.RetireTx(t.Context(), tx, "north", "old") }); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.Decrypters(t.Context(), "north", keys.AS2Decrypt, rotated); err != nil || len(list) != 1 {
+			t.Errorf("%v, %v", list, err)
+		}
+		create(t, s, "old", "ec-p256", keys.AS2Sign)
+		if err := inTx(t, s, func(tx pgx.Tx) error { return s.RetireTx(t.Context(), tx, "north", "nothing") }); !errors.Is(err, keys.ErrUnknown) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("another organisation's keys are its own", func(t *testing.T) {
+		if _, err := s.Signer(t.Context(), "south", keys.AS2Sign, rotated); !errors.Is(err, keys.ErrUnknown) || !strings.Contains(err.Error(), "keys create") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// openssl runs it in dir.
+func openssl(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "openssl", args...)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("openssl %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestImport(t *testing.T) {
+	dir := t.TempDir()
+	openssl(t, dir, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
+	openssl(t, dir, "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=own", "-keyout", "own.key", "-out", "own.csr")
+	openssl(t, dir, "x509", "-req", "-in", "own.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "20", "-out", "own.pem")
+	openssl(t, dir, "pkcs12", "-export", "-inkey", "own.key", "-in", "own.pem", "-certfile", "ca.pem", "-passout", "pass:geheim", "-out", "own.p12")
+	openssl(t, dir, "pkcs12", "-export", "-legacy", "-inkey", "own.key", "-in", "own.pem", "-certfile", "ca.pem", "-passout", "pass:geheim", "-out", "old.p12")
+	openssl(t, dir, "pkcs8", "-topk8", "-in", "own.key", "-passout", "pass:geheim", "-out", "locked.key")
+	openssl(t, dir, "rsa", "-in", "own.key", "-traditional", "-out", "pkcs1.key")
+	openssl(t, dir, "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "sec1.key")
+	openssl(t, dir, "req", "-x509", "-key", "sec1.key", "-days", "20", "-subj", "/CN=ec", "-out", "sec1.pem")
+	openssl(t, dir, "req", "-x509", "-newkey", "rsa:1024", "-nodes", "-days", "30", "-subj", "/CN=short", "-keyout", "short.key", "-out", "short.pem")
+	file := func(names ...string) []byte {
+		var all []byte
+		for _, name := range names {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, b...)
+		}
+		return all
+	}
+	s, clock := newStore(t)
+	keep := func(label string, text []byte, password string) (k *keys.Key, err error) {
+		key, chain, err := keys.Read(text, password)
+		if err != nil {
+			return nil, err
+		}
+		err = inTx(t, s, func(tx pgx.Tx) (err error) {
+			k, err = s.ImportTx(t.Context(), tx, keys.New{Organisation: "north", Label: label, Purposes: []string{keys.AS2Sign}, By: "anna"}, key, chain)
+			return err
+		})
+		return k, err
+	}
+	for name, c := range map[string]struct {
+		text     []byte
+		password string
+		chain    string
+	}{
+		"PKCS#12":                        {file("own.p12"), "geheim", "own ca"},
+		"PKCS#12 of old programs":        {file("old.p12"), "geheim", "own ca"},
+		"PEM, PKCS#8, any order":         {file("ca.pem", "own.key", "own.pem"), "", "own ca"},
+		"PEM, PKCS#1":                    {file("pkcs1.key", "own.pem"), "", "own"},
+		"PEM, SEC 1, its parameters too": {file("sec1.key", "sec1.pem"), "", "ec"},
+	} {
+		t.Run("a key is read from "+name, func(t *testing.T) {
+			k, err := keep(name, c.text, c.password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, cert := range k.Certificates {
+				names = append(names, cert.Subject.CommonName)
+			}
+			if diff := cmp.Diff(c.chain, strings.Join(names, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		text     []byte
+		password string
+		want     string
+	}{
+		"a wrong password":         {file("own.p12"), "offen", "the password does not open it"},
+		"an encrypted PEM":         {file("locked.key", "own.pem"), "", "openssl pkcs8"},
+		"no key":                   {file("own.pem"), "", "no private key"},
+		"two keys":                 {file("own.key", "ca.key"), "", "more than one private key"},
+		"neither":                  {[]byte("hello"), "", "neither PEM nor PKCS#12"},
+		"no certificate":           {file("own.key"), "", "needs its certificate"},
+		"another's certificate":    {file("own.key", "sec1.pem"), "", "needs its certificate"},
+		"a key that is too short":  {file("short.key", "short.pem"), "", "too short"},
+		"a label that is in use":   {file("own.p12"), "geheim", "has a key"},
+		"a key that is cut short":  {[]byte("-----BEGIN PRIVATE KEY-----\nMAAA\n-----END PRIVATE KEY-----\n"), "", "cannot be read"},
+		"a certificate of nothing": {append(file("own.key"), []byte("-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n")...), "", "cannot be read"},
+	} {
+		t.Run("what cannot be read is told: "+name, func(t *testing.T) {
+			_, err := keep("PKCS#12", c.text, c.password)
+			if !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("a key gets the certificate that was issued for its request", func(t *testing.T) {
+		create(t, s, "made", "rsa-2048", keys.AS2Sign)
+		request, err := s.Request(t.Context(), "north", "made", pkix.Name{CommonName: "gateway.example"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "made.csr"), request, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		openssl(t, dir, "req", "-in", "made.csr", "-verify", "-noout")
+		openssl(t, dir, "x509", "-req", "-in", "made.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "20", "-out", "made.pem")
+		certify := func(text []byte) error {
+			chain, err := keys.ReadChain(text)
+			if err != nil {
+				return err
+			}
+			return inTx(t, s, func(tx pgx.Tx) error {
+				_, err := s.CertifyTx(t.Context(), tx, "north", "made", chain)
+				return err
+			})
+		}
+		if err := certify(file("own.pem")); !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), "is of another key") {
+			t.Errorf("another's: %v", err)
+		}
+		if err := certify([]byte("hello")); !errors.Is(err, keys.ErrUnfit) {
+			t.Errorf("none: %v", err)
+		}
+		if err := certify(file("made.pem", "ca.pem")); err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.Decrypters(t.Context(), "north", keys.AS2Sign, clock.Add(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range list {
+			if k.Label == "made" && (k.Certificates[0].Issuer.CommonName != "ca" || len(k.Certificates) != 2) {
+				t.Errorf("%v", k.Certificates[0].Issuer)
+			}
+		}
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	for _, block := range []string{"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "CERTIFICATE"} {
+		f.Add(pem.EncodeToMemory(&pem.Block{Type: block, Bytes: []byte{0x30, 0}}), "")
+	}
+	f.Add([]byte{0x30, 0x82, 0, 0}, "x")
+	f.Fuzz(func(t *testing.T, text []byte, password string) {
+		key, chain, err := keys.Read(text, password)
+		if err != nil && !errors.Is(err, keys.ErrUnfit) || err == nil && key == nil {
+			t.Fatalf("%v, %v, %v", key, chain, err)
+		}
+	})
+}

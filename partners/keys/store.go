@@ -1,0 +1,267 @@
+package keys
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store keeps keys in PostgreSQL.
+type Store struct {
+	Pool   *pgxpool.Pool
+	Master *Master
+	Now    func() time.Time // nil is time.Now
+}
+
+func (s *Store) now() time.Time {
+	if s.Now != nil {
+		return s.Now().UTC()
+	}
+	return time.Now().UTC()
+}
+
+// New is a key to be made.
+type New struct {
+	Organisation string
+	Label        string // tells the organisation's keys apart
+	Purposes     []string
+	Algorithm    string
+	CommonName   string        // of the certificate of its own issue; "" is the label
+	Valid        time.Duration // of that certificate
+	By           string        // who makes it
+}
+
+// CreateTx makes a key with a certificate of its own issue. The error wraps
+// ErrUnfit or ErrNoMaster where it cannot be.
+func (s *Store) CreateTx(ctx context.Context, tx pgx.Tx, n New) (*Key, error) {
+	key, err := generate(n.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPurposes(n.Purposes, key.Public()); err != nil {
+		return nil, err
+	}
+	if n.Valid < time.Hour {
+		return nil, unfit("a certificate has to be valid for an hour at least")
+	}
+	name := n.CommonName
+	if name == "" {
+		name = n.Label
+	}
+	now := s.now()
+	cert, err := selfSign(key, pkix.Name{CommonName: name}, n.Purposes, now, now.Add(n.Valid))
+	if err != nil {
+		return nil, fmt.Errorf("certificate of key %q: %w", n.Label, err)
+	}
+	return s.keep(ctx, tx, n, key, []*x509.Certificate{cert})
+}
+
+// ImportTx keeps a key that was made elsewhere, with its certificate and those of
+// its issuers behind it.
+func (s *Store) ImportTx(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, chain []*x509.Certificate) (*Key, error) {
+	if err := checkPurposes(n.Purposes, key.Public()); err != nil {
+		return nil, err
+	}
+	if err := belongs(key.Public(), chain); err != nil {
+		return nil, err
+	}
+	return s.keep(ctx, tx, n, key, chain)
+}
+
+// belongs holds a chain against a key: each certificate has issued the one before.
+func belongs(key crypto.PublicKey, chain []*x509.Certificate) error {
+	if len(chain) == 0 {
+		return unfit("a key needs its certificate")
+	}
+	spki, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(spki, chain[0].RawSubjectPublicKeyInfo) {
+		return unfit("the certificate of %s is of another key", chain[0].Subject)
+	}
+	for i := range chain[1:] {
+		if err := chain[i].CheckSignatureFrom(chain[i+1]); err != nil {
+			return unfit("certificate %d of the chain, of %s, has not issued the one before it: %w", i+2, chain[i+1].Subject, err)
+		}
+	}
+	return nil
+}
+
+func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, chain []*x509.Certificate) (*Key, error) {
+	if n.Label == "" || utf8.RuneCountInString(n.Label) > 60 || !utf8.ValidString(n.Label) || bytes.ContainsFunc([]byte(n.Label), func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return nil, unfit("a label has 1 to 60 printable characters")
+	}
+	algorithm, err := algorithmOf(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	k := &Key{Organisation: n.Organisation, ID: id, Label: n.Label, Purposes: n.Purposes, Algorithm: algorithm, Certificates: chain, From: s.now(), By: n.By, Created: s.now()}
+	if k.SPKI, err = spkiOf(key.Public()); err != nil {
+		return nil, err
+	}
+	plain, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("key %q: %w", n.Label, err)
+	}
+	sealed, under, err := s.Master.seal(plain, k.bound())
+	if err != nil {
+		return nil, err
+	}
+	k.Under = under
+	_, err = tx.Exec(ctx, `
+		insert into private_key (organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, created_by, created_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		k.Organisation, k.ID, k.Label, k.Purposes, k.Algorithm, k.SPKI[:], sealed, under, raw(chain), k.From, k.By, k.Created)
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
+		switch pg.ConstraintName {
+		case "private_key_label":
+			return nil, unfit("%s has a key %q already; take another label, or rotate that one", k.Organisation, k.Label)
+		case "private_key_organisation_id_fkey":
+			return nil, unfit("there is no organisation %s: apply it first", k.Organisation)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep key %q: %w", k.Label, err)
+	}
+	return k, nil
+}
+
+// bound is what a sealed key belongs to.
+func (k *Key) bound() []byte {
+	return []byte("edigw private key 1\x00" + k.Organisation + "\x00" + k.ID.String())
+}
+
+func raw(chain []*x509.Certificate) [][]byte {
+	var list [][]byte
+	for _, c := range chain {
+		list = append(list, c.Raw)
+	}
+	return list
+}
+
+// List gives every key, retired ones too, by organisation and age.
+func (s *Store) List(ctx context.Context) ([]*Key, error) {
+	list, _, err := query(ctx, s.Pool, `order by organisation_id, created_at, key_id`)
+	return list, err
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// query reads keys with what is sealed.
+func query(ctx context.Context, q querier, which string, args ...any) (list []*Key, sealed [][]byte, err error) {
+	rows, err := q.Query(ctx, `
+		select organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, use_until, created_by, created_at, retired_at
+		from private_key `+which, args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read keys: %w", err)
+	}
+	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Key, error) {
+		k := &Key{}
+		var spki, text []byte
+		var chain [][]byte
+		err := row.Scan(&k.Organisation, &k.ID, &k.Label, &k.Purposes, &k.Algorithm, &spki, &text, &k.Under, &chain, &k.From, &k.Until, &k.By, &k.Created, &k.Retired)
+		if err != nil {
+			return nil, err
+		}
+		k.SPKI = [32]byte(spki)
+		for _, der := range chain {
+			c, err := x509.ParseCertificate(der)
+			if err != nil {
+				return nil, fmt.Errorf("certificate of key %q: %w", k.Label, err)
+			}
+			k.Certificates = append(k.Certificates, c)
+		}
+		sealed = append(sealed, text)
+		return k, nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read keys: %w", err)
+	}
+	return list, sealed, nil
+}
+
+// one finds the key of a label that is not retired.
+func one(ctx context.Context, q querier, organisation, label string) (*Key, []byte, error) {
+	list, sealed, err := query(ctx, q, `where organisation_id = $1 and label = $2 and retired_at is null`, organisation, label)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("%w: %s has no key %q that is not retired", ErrUnknown, organisation, label)
+	}
+	return list[0], sealed[0], nil
+}
+
+// unseal gives the private key.
+func (s *Store) unseal(k *Key, sealed []byte) (crypto.Signer, error) {
+	plain, err := s.Master.open(sealed, k.Under, k.bound())
+	if err != nil {
+		return nil, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
+	}
+	defer clear(plain)
+	parsed, err := x509.ParsePKCS8PrivateKey(plain)
+	if err != nil {
+		return nil, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
+	}
+	key, ok := parsed.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("key %q of %s: a %T does not sign", k.Label, k.Organisation, parsed)
+	}
+	return key, nil
+}
+
+// Request gives a certificate signing request for a key, PEM (RFC 2986, RFC 7468
+// §7), for whoever issues its certificate.
+func (s *Store) Request(ctx context.Context, organisation, label string, subject pkix.Name) ([]byte, error) {
+	k, sealed, err := one(ctx, s.Pool, organisation, label)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.unseal(k, sealed)
+	if err != nil {
+		return nil, err
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject}, key)
+	if err != nil {
+		return nil, fmt.Errorf("request for key %q: %w", label, err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), nil
+}
+
+// CertifyTx gives a key the certificate that was issued for it, in place of the
+// one it has.
+func (s *Store) CertifyTx(ctx context.Context, tx pgx.Tx, organisation, label string, chain []*x509.Certificate) (*Key, error) {
+	k, _, err := one(ctx, tx, organisation, label)
+	if err != nil {
+		return nil, err
+	}
+	if err := belongs(k.Certificates[0].PublicKey, chain); err != nil {
+		return nil, err
+	}
+	k.Certificates = chain
+	if _, err := tx.Exec(ctx, `update private_key set certificates = $3 where organisation_id = $1 and key_id = $2`, k.Organisation, k.ID, raw(chain)); err != nil {
+		return nil, fmt.Errorf("certify key %q: %w", label, err)
+	}
+	return k, nil
+}
