@@ -159,7 +159,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
-		 Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
+		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}

@@ -77,8 +77,18 @@ func (o *opener) sink(spec outbox.Spec) (outbox.Sink, error) {
 		}
 		w := &targets.Webhook{URL: spec.Webhook.URL, Names: spec.Webhook.Secrets, Timeout: timeout, Secret: o.secrets.Secret, Guard: o.guard, Now: o.now}
 		return w.Open()
+	case spec.Kafka != nil:
+		k := &targets.Kafka{Spec: *spec.Kafka, Secret: o.secrets.Secret, Guard: o.guard}
+		return k.Open()
+	case spec.Mail != nil:
+		every, err := time.ParseDuration(spec.Mail.Every)
+		if err != nil {
+			return outbox.Sink{}, err
+		}
+		m := &targets.Mail{Spec: *spec.Mail, Every: every, Secret: o.secrets.Secret, Guard: o.guard, Now: o.now}
+		return m.Open()
 	}
-	return outbox.Sink{}, fmt.Errorf("this version has no way to where subscription %s is sent", spec.Name)
+	return outbox.Sink{}, fmt.Errorf("subscription %s says nothing of where to", spec.Name)
 }
 
 // change does something about subscriptions and writes its audit line.
