@@ -33,6 +33,7 @@ type grammar struct {
 	Partners partnersCommand `cmd:"" help:"Who may send."`
 	Keys     keysCommand     `cmd:"" help:"Our own private keys. Works on the database, with the master key."`
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
+	Evidence evidenceCommand `cmd:"" help:"All that is kept of one message, as a zip that openssl can verify."`
 	Drift    driftCommand    `cmd:"" help:"Known ids that came with other content."`
 
 	Deadletters      deadlettersCommand      `cmd:"" help:"Messages that our processing failed on."`
