@@ -12,6 +12,7 @@ FUZZTIME    ?= 20s
 RUNS        ?= 20
 MODEL_RUNS  ?= 10000
 SEEDS       ?= 20
+API_FUZZ    ?= 50
 ARGS        ?=
 
 ##@ Use
@@ -77,6 +78,10 @@ torture: setup ## SEEDS runs in which everything fails at once, then every invar
 torture-planted: setup ## Plant each bug of torture/planted in turn: the checker has to find it
 	go run ./torture -planted all $(ARGS)
 
+api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ requests made up for each operation
+	@deploy/schemathesis
+	go test -count=1 -timeout 0 -v -run '^TestTheDocumentAgainstSchemathesis$$' ./cmd/edigw -api-fuzz $(API_FUZZ)
+
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
@@ -100,4 +105,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted interop-edi bench bench-syntax bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi bench bench-syntax bench-keys big help

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -71,17 +72,21 @@ func (c *call) authenticate() error {
 	return nil
 }
 
-// path gives a part of the path, unescaped: keys hold colons and slashes.
+// path gives a part of the path, unescaped: keys hold colons and slashes. What is
+// no text names nothing, and the database could not even be asked for it.
 func (c *call) path(name string) (string, error) {
 	v := chi.URLParam(c.r, name)
-	if c.r.URL.RawPath == "" {
-		return v, nil // chi has matched the unescaped path
+	if c.r.URL.RawPath != "" { // else chi has matched the unescaped path
+		u, err := url.PathUnescape(v)
+		if err != nil {
+			return "", badParameter("%s in the path is not escaped well: %v", name, err)
+		}
+		v = u
 	}
-	u, err := url.PathUnescape(v)
-	if err != nil {
-		return "", badParameter("%s in the path is not escaped well: %v", name, err)
+	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+		return "", &problem{Status: http.StatusNotFound, Type: "not-found", Detail: fmt.Sprintf("%s %q is no text", name, v)}
 	}
-	return u, nil
+	return v, nil
 }
 
 // pathID gives a part of the path that is an id. What is none names nothing.

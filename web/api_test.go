@@ -274,14 +274,20 @@ func TestParametersAreStrict(t *testing.T) {
 		{"after=yesterday", "bad-parameter", `parameter "after" must be a time like 2026-11-28T09:14:00Z, not "yesterday"`},
 		{"limit=501", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "501"`},
 		{"limit=0", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "0"`},
-		{"cursor=%25", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`},
+		{"cursor=%25", "bad-parameter", `parameter "cursor" holds what no cursor does: take "next" of the page before, or leave it out`},
 		{"cursor=YQ", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`},
+		{"cursor=0w", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`}, // a byte that is no UTF-8
+		{"cursor=AA", "bad-parameter", `parameter "cursor" is not one that this list gave: take "next" of the page before, or leave it out`}, // a NUL
 		{"partner=%00", "bad-parameter", `parameter "partner" is no text`},
 		{"a;b", "bad-parameter", "the query cannot be read: invalid semicolon separator in query"},
 	} {
 		t.Run(c.query, func(t *testing.T) {
 			a := r.ask(r.tokens[accounts.Viewer], http.MethodGet, "/messages?"+c.query, "")
-			if p := a.problem(t); a.status != http.StatusBadRequest || p.Type != c.problem || p.Detail != c.detail {
+			want := http.StatusBadRequest
+			if strings.Contains(c.detail, "is not one that this list gave") {
+				want = http.StatusUnprocessableEntity // it is as described
+			}
+			if p := a.problem(t); a.status != want || p.Type != c.problem || p.Detail != c.detail {
 				t.Errorf("%d %s: %s", a.status, p.Type, p.Detail)
 			}
 		})

@@ -47,10 +47,18 @@ func (c *call) decodeUpTo(limit int64, into any) error {
 	if err != nil {
 		return err
 	}
-	if err := c.fits(text); err != nil {
+	value, err := c.fits(text)
+	if err != nil {
 		return err
 	}
-	if err := strict(text, into); err != nil {
+	err = strict(text, into)
+	if wrongType := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrongType) {
+		// It fits its schema, for which 1.0 is an integer (JSON Schema 2020-12 §6.1.1).
+		if text, err = json.Marshal(value); err == nil {
+			err = strict(text, into)
+		}
+	}
+	if err != nil {
 		return badBody("the JSON cannot be understood: %v", err)
 	}
 	return nil
@@ -64,29 +72,29 @@ func badBody(format string, args ...any) *problem {
 const maxMisfits = 20
 
 // fits holds a JSON body against the schema of the route. The reader of Go would
-// take null for anything, keys in another case and values that are left out.
-func (c *call) fits(text []byte) error {
+// take null for anything, keys in another case and values that are left out. It
+// gives the value.
+func (c *call) fits(text []byte) (value any, err error) {
 	if !utf8.Valid(text) {
-		return badBody("the JSON is not in UTF-8")
+		return nil, badBody("the JSON is not in UTF-8")
 	}
-	var value any
 	if err := strict(text, &value); err != nil {
-		return badBody("the JSON cannot be understood: %v", err)
+		return nil, badBody("the JSON cannot be understood: %v", err)
 	}
 	d, err := openAPIDocument()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	op := d.operations[c.route.Method+" "+c.route.Path]
 	if op == nil || op.RequestBody == nil {
-		return fmt.Errorf("openapi.yaml describes no body of %s %s", c.route.Method, c.route.Path)
+		return nil, fmt.Errorf("openapi.yaml describes no body of %s %s", c.route.Method, c.route.Path)
 	}
 	found := d.faults(op.RequestBody.Content["application/json"].Schema, value, "")
 	if at, ok := findNUL(value, ""); ok {
 		found = append(found, misfit{at, "holds a NUL, which is no text"})
 	}
 	if len(found) == 0 {
-		return nil
+		return value, nil
 	}
 	p := badBody("the body does not fit what is described")
 	for i, f := range found {
@@ -100,7 +108,7 @@ func (c *call) fits(text []byte) error {
 		}
 		p.Faults = append(p.Faults, fault{Key: f.At, Detail: f.Detail})
 	}
-	return p
+	return nil, p
 }
 
 // findNUL says where in a JSON value a character stands that no text of ours, and

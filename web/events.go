@@ -10,7 +10,7 @@ import (
 )
 
 var feedFilters = []Parameter{
-	{"after", Text, nil},
+	{"after", Cursor, nil},
 	{"partner", Text, nil},
 	{"type", Text, nil},
 	{"limit", Limit, nil},
@@ -33,16 +33,13 @@ func (c *call) listEvents() error {
 	}
 	types, unknown := outbox.EventTypes(patterns...)
 	if unknown != "" {
-		return badParameter("parameter \"type\": nothing is called %q; there are %s, and with an asterisk like document.* all of a kind", unknown, strings.Join(outbox.Types, ", "))
+		return unfitParameter("parameter \"type\": nothing is called %q; there are %s, and with an asterisk like document.* all of a kind", unknown, strings.Join(outbox.Types, ", "))
 	}
 	f.Types = types
-	if v := c.text["after"]; v != "" {
-		text, err := base64.RawURLEncoding.DecodeString(v)
-		if err == nil {
-			f.After, err = outbox.ParsePlace(string(text))
-		}
-		if err != nil {
-			return badParameter("parameter \"after\" is not one that this feed gave: take \"next\" of the answer before, or leave it out to begin at the oldest event")
+	if c.cursor != "" {
+		var err error
+		if f.After, err = outbox.ParsePlace(c.cursor); err != nil {
+			return unfitParameter("parameter \"after\" is not one that this feed gave: take \"next\" of the answer before, or leave it out to begin at the oldest event")
 		}
 	}
 	read, err := c.api.Feed.Read(c.ctx(), f)

@@ -116,6 +116,12 @@ func TestBodiesAreAsDescribed(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an integer may be written as 1.0", func(t *testing.T) {
+		a := r.ask(r.tokens[accounts.Admin], http.MethodPost, "/imports/"+uuid.NewString()+"/rows", `{"first_row":1.0,"rows":[]}`, "Content-Type", "application/json")
+		if a.status != http.StatusNotFound {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
 	for name, body := range map[string]string{"no JSON": `{`, "two values": `{} {}`, "nothing": ``, "bytes that are no UTF-8": "{\"person\":\"\xff\"}"} {
 		if a := r.ask(r.tokens[accounts.Admin], http.MethodPost, "/tokens", body, "Content-Type", "application/json"); a.status != http.StatusBadRequest || a.problem(t).Type != "bad-body" {
 			t.Errorf("%s: %d %s", name, a.status, a.body)

@@ -114,7 +114,7 @@ func parametersOf(op *operation) []string {
 			switch {
 			case s["format"] != nil:
 				line += " " + s["format"].(string)
-			case s["pattern"] != nil:
+			case s["pattern"] != nil && s["pattern"] != "^[A-Za-z0-9_-]+$":
 				line += " " + s["pattern"].(string)
 			case s["type"] == "integer":
 				line += " integer"

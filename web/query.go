@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -92,8 +93,11 @@ func (q *query) set(p Parameter, v string) error {
 		}
 		q.digest = b
 	case Cursor:
+		if strings.Trim(v, base64URL) != "" {
+			return badParameter("parameter %q holds what no cursor does: take \"next\" of the page before, or leave it out", p.Name)
+		}
 		b, err := base64.RawURLEncoding.DecodeString(v)
-		if err != nil {
+		if err != nil || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
 			return badCursor()
 		}
 		q.cursor = string(b)
@@ -131,8 +135,17 @@ func badParameter(format string, args ...any) error {
 	return &problem{Status: http.StatusBadRequest, Type: "bad-parameter", Detail: fmt.Sprintf(format, args...)}
 }
 
+// base64URL is what a cursor is written in (RFC 4648 §5).
+const base64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// unfitParameter refuses one that is as described, and cannot be answered.
+func unfitParameter(format string, args ...any) error {
+	return &problem{Status: http.StatusUnprocessableEntity, Type: "bad-parameter", Detail: fmt.Sprintf(format, args...)}
+}
+
+// badCursor refuses one that looks like a cursor and is none of this list's.
 func badCursor() error {
-	return badParameter("parameter \"cursor\" is not one that this list gave: take \"next\" of the page before, or leave it out")
+	return unfitParameter("parameter \"cursor\" is not one that this list gave: take \"next\" of the page before, or leave it out")
 }
 
 // page is a list and where it goes on.

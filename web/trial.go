@@ -62,13 +62,9 @@ func (c *call) tryPartner() error {
 	if err != nil {
 		return err
 	}
-	text, err := c.body(maxTrial, "application/json")
-	if err != nil {
-		return err
-	}
 	var asked trial
-	if err := strict(text, &asked); err != nil {
-		return &problem{Status: http.StatusBadRequest, Type: "bad-body", Detail: "the JSON cannot be understood: " + err.Error()}
+	if err := c.decodeUpTo(maxTrial, &asked); err != nil {
+		return err
 	}
 	if len(asked.Payload) == 0 && asked.Certificate == "" {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: "there is nothing to try: send a payload, a certificate or both"}
