@@ -72,6 +72,9 @@ type API struct {
 	// Change does something about subscriptions and writes the audit line, in one
 	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
 	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
+	// SignEvidence signs a manifest for an organisation. The error wraps ErrUnsigned
+	// where it has no key for it.
+	SignEvidence func(ctx context.Context, organisation string, manifest []byte) (*Signature, error)
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original

@@ -54,7 +54,8 @@ type evidenceFile struct {
 	What   string `json:"what"`
 }
 
-// manifest lists all that is in the zip beside itself, README.txt and SHA256SUMS.
+// manifest lists all that is in the zip beside itself, its signature, README.txt and
+// SHA256SUMS.
 type manifest struct {
 	Version   int            `json:"version"`
 	Partner   string         `json:"partner"`
@@ -136,8 +137,12 @@ func (e *evidence) write() (sum string, err error) {
 	}
 	sum = hexOf(sha256.Sum256(text))
 	fmt.Fprintf(&sums, "%s  manifest.json\n", sum)
+	signed, err := e.sign(text)
+	if err != nil {
+		return "", err
+	}
 	for _, f := range []struct{ name, text string }{
-		{"manifest.json", string(text)}, {"SHA256SUMS", sums.String()}, {"README.txt", evidenceReadme(m)},
+		{"manifest.json", string(text)}, {"SHA256SUMS", sums.String()}, {"README.txt", evidenceReadme(m, signed)},
 	} {
 		if err := e.file(f.name, "", strings.NewReader(f.text)); err != nil {
 			return "", err

@@ -254,8 +254,9 @@ func (e *evidence) audit() error {
 	return e.json("audit.json", "who did what to it", entries)
 }
 
-// evidenceReadme says what is in the zip and how it is checked.
-func evidenceReadme(m manifest) string {
+// evidenceReadme says what is in the zip and how it is checked; signed is what there is
+// to say of the manifest's signature.
+func evidenceReadme(m manifest, signed string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Evidence of message
   %s
@@ -285,6 +286,9 @@ How to check that nothing was changed
 
     openssl dgst -sha256 -r manifest.json
 
+`)
+	b.WriteString(signed)
+	b.WriteString(`
   Plain HTTP carries no signature. What a transport signed is in signatures/, with the
   commands that verify it, where there is such a folder.
 `)

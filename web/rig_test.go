@@ -119,6 +119,9 @@ func newRig(t *testing.T) *rig {
 		Foresee: func(ctx context.Context, p *partners.Partner, _ string, payload []byte) (*gateway.Receipt, error) {
 			return r.gateway.Foresee(ctx, &gateway.Delivery{Transport: "http", Partner: p, Payload: edi.Bytes(payload), SHA256: sha(string(payload)), Received: time.Now(), Render: rendered})
 		},
+		SignEvidence: func(context.Context, string, []byte) (*Signature, error) {
+			return nil, fmt.Errorf("%w: north has no key", ErrUnsigned)
+		},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},

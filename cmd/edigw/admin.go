@@ -13,6 +13,7 @@ import (
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/partners/keys"
 )
 
 // administration is what changes partners: each act and its audit line in one
@@ -23,6 +24,7 @@ type administration struct {
 	accounts  *accounts.Store
 	directory *partners.Directory
 	clock     *gateway.Clock
+	keys      *keys.Store
 }
 
 // act does something and writes its audit line; detail is asked for after do.

@@ -3,14 +3,17 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestEvidence(t *testing.T) {
-	g := serveGateway(t)
+	const master = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	g := serveGateway(t, "--master-key", master)
 	g.must(nil, "partners", "apply", "-f", "testdata/partners.yaml")
 	g.must(nil, "ingest", "testdata/invoice.edi", "--partner", "acme")
 	file := filepath.Join(t.TempDir(), "evidence.zip")
@@ -27,6 +30,47 @@ func TestEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	t.Run("without a key it says that it is not signed, and how it would be", func(t *testing.T) {
+		dir := unzip(t, file)
+		if readme := read(t, filepath.Join(dir, "README.txt")); !strings.Contains(readme, "Nobody has signed it: north has no key for it; `edigw keys create north evidence --for evidence_sign` makes one.") {
+			t.Errorf("%s", readme)
+		}
+	})
+	for _, algorithm := range []string{"rsa-2048", "ec-p256", "ed25519"} {
+		t.Run("the commands of its README verify it, signed by "+algorithm, func(t *testing.T) {
+			g.must(nil, "keys", "create", "north", algorithm, "--for", "evidence_sign", "--algorithm", algorithm, "--master-key", master, "--database-url", g.url)
+			file := filepath.Join(t.TempDir(), "evidence.zip")
+			g.must(nil, "evidence", "acme", key, "-o", file)
+			dir := unzip(t, file)
+			commands := 0
+			for line := range strings.Lines(read(t, filepath.Join(dir, "README.txt"))) {
+				if line = strings.TrimSpace(line); !strings.HasPrefix(line, "openssl ") && !strings.HasPrefix(line, "sha256sum ") {
+					continue
+				}
+				commands++
+				sh := exec.Command("sh", "-c", line)
+				sh.Dir = dir
+				if out, err := sh.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v\n%s", line, err, out)
+				}
+			}
+			if commands != 6 {
+				t.Errorf("%d commands", commands)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte("{}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			verify := "openssl dgst -sha256 -verify signer.key -signature manifest.sig manifest.json"
+			if algorithm == "ed25519" {
+				verify = "openssl pkeyutl -verify -pubin -inkey signer.key -rawin -in manifest.json -sigfile manifest.sig"
+			}
+			sh := exec.Command("sh", "-c", verify)
+			sh.Dir = dir
+			if out, err := sh.CombinedOutput(); err == nil {
+				t.Errorf("another manifest is signed too: %s", out)
+			}
+		})
+	}
 	t.Run("it is not written over", func(t *testing.T) {
 		if r := g.do("evidence", "acme", key, "-o", file); r.code != exitUsage || !strings.Contains(r.stderr, "is there already") {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
@@ -74,4 +118,18 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("changed: %v", err)
 		}
 	})
+}
+
+// unzip unpacks a zip into a folder.
+func unzip(t *testing.T, file string) string {
+	t.Helper()
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.CopyFS(dir, z), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -36,10 +36,23 @@ type keysCommand struct {
 	Reseal  keysReseal  `cmd:"" help:"Seal all keys under the present master key."`
 }
 
-// keyFlags say where keys are kept, and what they are sealed under.
-type keyFlags struct {
+// masterFlags say what private keys are sealed under.
+type masterFlags struct {
 	MasterKey        string   `setting:"" secret:"" placeholder:"KEY" help:"32 random bytes in base64 or hex, under which private keys are sealed; best from a file."`
 	FormerMasterKeys []string `setting:"" secret:"" placeholder:"KEY" help:"Master keys from before, with commas between, until edigw keys reseal has run."`
+}
+
+func (f masterFlags) master() (*keys.Master, error) {
+	m, err := keys.ParseMaster(f.MasterKey, f.FormerMasterKeys...)
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return m, nil
+}
+
+// keyFlags say where keys are kept, and what they are sealed under.
+type keyFlags struct {
+	masterFlags
 	databaseFlags
 }
 
@@ -51,9 +64,9 @@ type keyRef struct {
 
 // with opens the store for do.
 func (f keyFlags) with(a *app, do func(s *keys.Store) error) (err error) {
-	master, err := keys.ParseMaster(f.MasterKey, f.FormerMasterKeys...)
+	master, err := f.master()
 	if err != nil {
-		return usage("%w", err)
+		return err
 	}
 	db, err := a.openDatabase(a.ctx, f.databaseFlags, a.logger("text", "warn"))
 	if err != nil {
@@ -126,7 +139,7 @@ func made(a *app, output string, k *keys.Key) error {
 
 type keysCreate struct {
 	keyRef
-	For       []string `required:"" placeholder:"PURPOSE" help:"What it is for, with commas between: as2_sign, as2_decrypt, as4_sign, as4_decrypt, tls_client."`
+	For       []string `required:"" placeholder:"PURPOSE" help:"What it is for, with commas between: as2_sign, as2_decrypt, as4_sign, as4_decrypt, tls_client, evidence_sign."`
 	Algorithm string   `enum:"rsa-2048,rsa-3072,rsa-4096,ec-p256,ec-p384,ed25519" default:"rsa-3072" help:"rsa-2048, rsa-3072, rsa-4096, ec-p256, ec-p384 or ed25519."`
 	Name      string   `placeholder:"NAME" help:"Common name of the certificate; the label if left out."`
 	Days      int      `default:"730" help:"Days that the certificate is valid."`

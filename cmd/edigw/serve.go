@@ -26,6 +26,7 @@ import (
 	"github.com/edigw/edigw/migrations"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/partners/keys"
 	"github.com/edigw/edigw/web"
 )
 
@@ -33,6 +34,7 @@ import (
 type serveCommand struct {
 	listenFlags
 	databaseFlags
+	masterFlags
 	intakeFlags
 	workFlags
 	subscribeFlags
@@ -106,6 +108,10 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err != nil {
 		return nil, err
 	}
+	master, err := c.master()
+	if err != nil {
+		return nil, err
+	}
 	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
 	if err != nil {
 		return nil, err
@@ -132,7 +138,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, err
 	}
 	people := &accounts.Store{Pool: pool, Now: clock.Now}
-	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, clock: &clock}
+	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, clock: &clock, keys: &keys.Store{Pool: pool, Master: master, Now: clock.Now}}
 
 	registry := prometheus.NewRegistry()
 	metrics, err := gateway.NewMetrics(registry, programVersion())
@@ -160,7 +166,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
-		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, Record: s.admin.record, Compare: compareTexts,
+		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 

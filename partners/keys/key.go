@@ -38,10 +38,12 @@ const (
 	AS4Sign    = "as4_sign"
 	AS4Decrypt = "as4_decrypt"
 	TLSClient  = "tls_client" // we connect with it
+
+	EvidenceSign = "evidence_sign" // we sign what we export as evidence
 )
 
 // Purposes is every purpose there is.
-var Purposes = []string{AS2Sign, AS2Decrypt, AS4Sign, AS4Decrypt, TLSClient}
+var Purposes = []string{AS2Sign, AS2Decrypt, AS4Sign, AS4Decrypt, TLSClient, EvidenceSign}
 
 // Algorithms are the kinds of keys that can be made.
 var Algorithms = []string{"rsa-2048", "rsa-3072", "rsa-4096", "ec-p256", "ec-p384", "ed25519"}
@@ -154,7 +156,7 @@ func selfSign(key crypto.Signer, subject pkix.Name, purposes []string, from, unt
 	c := &x509.Certificate{SerialNumber: serial.Add(serial, big.NewInt(1)), Subject: subject, NotBefore: from.Truncate(time.Second), NotAfter: until.Truncate(time.Second), BasicConstraintsValid: true}
 	for _, p := range purposes {
 		switch p {
-		case AS2Sign, AS4Sign:
+		case AS2Sign, AS4Sign, EvidenceSign:
 			c.KeyUsage |= x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment
 		case TLSClient:
 			c.KeyUsage |= x509.KeyUsageDigitalSignature
