@@ -50,6 +50,8 @@ func TestTheReferenceNamesEveryCommandAndFlag(t *testing.T) {
 					section, in := own, title
 					if at, ok := shown[f.Name]; ok {
 						section, in = sections[at], at
+					} else if strings.HasPrefix(leaf.Path(), "config ") { // they take those of serve
+						section, in = sections["## edigw serve"], "## edigw serve"
 					}
 					line := lineOf(section, "`--"+f.Name)
 					if line == "" {

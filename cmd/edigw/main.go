@@ -14,7 +14,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; the second ends at once.
 	context.AfterFunc(ctx, stop)
-	a := &app{ctx: ctx, hangup: hangup, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv}
+	a := &app{ctx: ctx, hangup: hangup, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.LookupEnv, environ: os.Environ}
 	code := a.end(os.Args[1:])
 	stop()
 	os.Exit(code)

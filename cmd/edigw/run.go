@@ -45,6 +45,9 @@ type grammar struct {
 	Users            usersCommand            `cmd:"" help:"People who may act, and their roles."`
 	Tokens           tokensCommand           `cmd:"" help:"Tokens for the API."`
 
+	Settings   configCommand     `cmd:"" name:"config" help:"The settings, and where each comes from."`
+	Completion completionCommand `cmd:"" help:"Write what makes a shell complete edigw's commands."`
+
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything the gateway needs, and say what to do."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
@@ -58,6 +61,10 @@ type app struct {
 	env            func(string) (string, bool)
 	hangup         func() <-chan os.Signal // has SIGHUP told instead of ending the process; nil where nobody sends it
 	grammar        *grammar
+
+	environ func() []string // names and values of the whole environment; nil where it is not known
+	parsed  *kong.Context   // the command line, for who tells where a value comes from
+	known   *settings       // environment and file
 }
 
 // The exit codes of design §9.
@@ -149,6 +156,7 @@ func (a *app) run(args []string) (err error) {
 	if a.grammar.DataDir == "" {
 		a.grammar.DataDir, a.grammar.dataDirDefault = a.defaultDataDir(), true
 	}
+	a.parsed, a.known = parsed, settings
 	return parsed.Run(a)
 }
 

@@ -94,27 +94,44 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, er
 	if !f.Tag.Has("setting") {
 		return nil, nil
 	}
+	v, origin, err := s.find(f)
+	if err != nil || origin == "" {
+		return nil, err
+	}
+	return v, nil
+}
+
+// find gives what the environment, else the file, says of a setting, and where
+// that stands; origin is "" where neither says anything.
+func (s *settings) find(f *kong.Flag) (value, origin string, err error) {
 	name := environmentOf(f)
 	v, given := s.env(name)
 	if f.Tag.Has("secret") {
 		if file, ok := s.env(name + "_FILE"); ok {
 			if given {
-				return nil, fmt.Errorf("both %s and %s_FILE are set; leave one out", name, name)
+				return "", "", fmt.Errorf("both %s and %s_FILE are set; leave one out", name, name)
 			}
 			text, err := os.ReadFile(file)
 			if err != nil {
-				return nil, fmt.Errorf("%s_FILE: %w", name, err)
+				return "", "", fmt.Errorf("%s_FILE: %w", name, err)
 			}
-			return strings.TrimRight(string(text), "\r\n"), nil
+			return strings.TrimRight(string(text), "\r\n"), "$" + name + "_FILE, " + file, nil
 		}
 	}
 	if given {
-		return v, nil
+		return v, "$" + name, nil
 	}
 	if v, ok := s.keys[keyOf(f)]; ok {
-		return fmt.Sprint(v), nil
+		if list, ok := v.([]any); ok { // as flags take one
+			words := make([]string, len(list))
+			for i, w := range list {
+				words[i] = fmt.Sprint(w)
+			}
+			return strings.Join(words, ","), s.file, nil
+		}
+		return fmt.Sprint(v), s.file, nil
 	}
-	return nil, nil
+	return "", "", nil
 }
 
 func keyOf(f *kong.Flag) string { return strings.ReplaceAll(f.Name, "-", "_") }
