@@ -103,6 +103,21 @@ func (f former) imported(t *testing.T, s *site) (done, added int) {
 	return done, added
 }
 
+// comesTo waits until an import is in the chunk before row n, as long as a slow
+// machine takes for that many.
+func (f former) comesTo(t *testing.T, s *site, n int) {
+	t.Helper()
+	for end := time.Now().Add(patience + time.Duration(n)*time.Millisecond); ; time.Sleep(20 * time.Millisecond) {
+		done, _ := f.imported(t, s)
+		if done+5000 >= n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the import does not come to row %d: %d are done", n, done)
+		}
+	}
+}
+
 // importing runs `edigw import keys` as a process of its own.
 func (f former) importing(t *testing.T, dataDir string) (cmd *exec.Cmd, said *strings.Builder) {
 	t.Helper()
@@ -136,7 +151,7 @@ func TestImport(t *testing.T) {
 
 		end := f.stopAt(t, site, f.rows/2+1)
 		client, said := f.importing(t, dataDir)
-		eventually(t, "the import comes to its middle", func() bool { done, _ := f.imported(t, site); return done+5000 >= f.rows/2 })
+		f.comesTo(t, site, f.rows/2)
 		if err := client.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +167,7 @@ func TestImport(t *testing.T) {
 		end = f.stopAt(t, site, f.rows-2)
 		begun := time.Now()
 		client, said = f.importing(t, dataDir)
-		eventually(t, "the import comes to its end", func() bool { done, _ := f.imported(t, site); return done+5000 >= f.rows })
+		f.comesTo(t, site, f.rows)
 		t.Logf("%.0f rows a second", float64(f.rows-first)/time.Since(begun).Seconds())
 		gateway.kill(t)
 		if done, _ := f.imported(t, site); !half(done, f.rows) {
