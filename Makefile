@@ -85,6 +85,9 @@ api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
+outgoing: setup ## Kafka, a webhook receiver, a mail server and two gateways, each killed while events go out (ARGS='-events 20000')
+	go run ./bench/outgoing -dir bin/peers $(ARGS)
+
 ##@ Measure
 
 bench: setup ## Lexer, receive rates as ratios to the database's own limit, a partner's storm (ARGS='-seconds 1 -rounds 1')
@@ -93,6 +96,9 @@ bench: setup ## Lexer, receive rates as ratios to the database's own limit, a pa
 
 bench-syntax: ## Lexing, reading, validating and mapping in MB/s of one core, beside bounds and other parsers
 	go run ./bench/syntax -peers bin/peers $(ARGS)
+
+bench-outgoing: setup ## Events a second from the outbox to Apache Kafka, as a ratio to a bare producer of the same bytes
+	go run ./bench/outgoing -what rate -dir bin/peers $(ARGS)
 
 bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty inbox (ARGS='-keys 1000000'): minutes, and 15 GB of disk
 	go run ./bench/receive -what keys $(ARGS)
@@ -105,4 +111,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi bench bench-syntax bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi outgoing bench bench-syntax bench-outgoing bench-keys big help

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,6 +66,11 @@ func (f Feed) Read(ctx context.Context, a FeedFilter) (FeedPage, error) {
 	if err != nil {
 		return FeedPage{}, fmt.Errorf("read the feed: %w", err)
 	}
+	if len(all) == 0 {
+		if err := f.known(ctx, a.After); err != nil {
+			return FeedPage{}, err
+		}
+	}
 	page := FeedPage{Next: a.After, More: len(all) == a.Limit}
 	for _, r := range all {
 		page.Next = r.Place
@@ -73,6 +79,22 @@ func (f Feed) Read(ctx context.Context, a FeedFilter) (FeedPage, error) {
 		}
 	}
 	return page, nil
+}
+
+// ErrAhead: the cursor is none of this database's: it stands ahead of all that was ever
+// written here, since the database was restored from a backup.
+var ErrAhead = errors.New("the cursor stands ahead of the database, which was restored from a backup; begin anew, and pass over the ids that you have")
+
+// known reports ErrAhead of a place where nothing can stand yet.
+func (f Feed) known(ctx context.Context, p Place) error {
+	var ahead bool
+	if err := f.Pool.QueryRow(ctx, `select $1::xid8 > pg_snapshot_xmax(pg_current_snapshot())`, p.XID).Scan(&ahead); err != nil {
+		return fmt.Errorf("read the feed: %w", err)
+	}
+	if ahead {
+		return ErrAhead
+	}
+	return nil
 }
 
 // EventTypes gives the exact types of patterns like document.*; nil and the pattern

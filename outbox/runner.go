@@ -52,6 +52,11 @@ func (r *Runner) Start() {
 	}
 	go func() {
 		defer close(r.ended)
+		if was, err := Restored(ctx, r.Pool); err != nil && ctx.Err() == nil {
+			r.Log.Error("whether the database was restored is not known", "err", err)
+		} else if was {
+			r.Log.Error("all subscriptions are paused", "because", RestoredReason)
+		}
 		t := time.NewTicker(look)
 		defer t.Stop()
 		for {

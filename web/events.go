@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -43,6 +44,9 @@ func (c *call) listEvents() error {
 		}
 	}
 	read, err := c.api.Feed.Read(c.ctx(), f)
+	if errors.Is(err, outbox.ErrAhead) {
+		return badParameter("parameter \"after\": %v", err)
+	}
 	if err != nil {
 		return err
 	}
