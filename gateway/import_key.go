@@ -69,6 +69,12 @@ func (k *known) interchangeKey(id string, p *partners.Partner) error {
 	}
 	if s.ControlReference == "unique_per_day" {
 		ic.Date = parts[want-1]
+		if day, err := dayOf(ic.Date); err != nil || day != ic.Date {
+			return rowFault("message_id", "ends in %q where keys of %s have the interchange's date as CCYYMMDD", ic.Date, p.ID)
+		}
+	}
+	if ic.Syntax == "x12" && (len(ic.ControlReference) != 9 || !digits(ic.ControlReference)) {
+		return rowFault("message_id", "ISA13 has nine digits in a key, not %q", ic.ControlReference)
 	}
 	if err := speaks(p, ic.Sender, "message_id"); err != nil {
 		return err

@@ -136,6 +136,8 @@ func TestImportRowFaults(t *testing.T) {
 		{envelope(func(r *gateway.ImportRow) { r.Partner, r.Sender = "constant", "9520001000041" }), "payload_sha256", "the digest is the key"},
 		{in(key("unb:9520001000034:14:9520002000019:14:REF1"), func(r *gateway.ImportRow) { r.Partner = "daily" }), "message_id", "has 6 parts where keys of daily have 7: unb:[test:]sender:qualifier:recipient:qualifier:reference:date as CCYYMMDD"},
 		{in(key("unb:9520001000041:14:9520002000019:14:REF1"), func(r *gateway.ImportRow) { r.Partner = "constant" }), "message_id", "keys of constant are sha256:"},
+		{in(key("unb:9520001000034:14:9520002000019:14:REF1:today"), func(r *gateway.ImportRow) { r.Partner = "daily" }), "message_id", `ends in "today"`},
+		{key("isa:14:9520001000010:ZZ:NORTH:116"), "message_id", "ISA13 has nine digits"},
 		{key("edifact:1"), "message_id", "begins with unb:, isa: or sha256:"},
 		{key("unb:9520001000010:14:9520002000019:14:A:B"), "message_id", "has 7 parts where keys of acme have 6"},
 		{key(`unb:9520001000010:14:9520002000019:14:A\B`), "message_id", "is not written as edigw writes it, which is unb:9520001000010:14:9520002000019:14:AB"},

@@ -140,6 +140,16 @@ func TestImportKeys(t *testing.T) {
 		if r := g.must(nil, "messages", "show", "acme", "http:north:idem-1"); !strings.Contains(r.out, "transport key") || !strings.Contains(r.out, "imported") {
 			t.Errorf("%s", r.out)
 		}
+		path = filepath.Join(t.TempDir(), "idem.edi")
+		if err := os.WriteFile(path, []byte(renumbered(t, "FORMER7", "F-7", "100.00")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := g.must(nil, "ingest", path, "--partner", "acme", "--message-id", "idem-1"); !strings.Contains(r.out, "duplicate") {
+			t.Errorf("%s", r.out)
+		}
+		if r := g.must(nil, "documents", "list", "--number", "F-7"); strings.Contains(r.out, "F-7") {
+			t.Errorf("what came under an imported transport id was posted again:\n%s", r.out)
+		}
 	})
 	t.Run("what is there stays: known, or different", func(t *testing.T) {
 		sum := fmt.Sprintf("%064x", 1)
