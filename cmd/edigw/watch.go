@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -85,6 +84,7 @@ type watch struct {
 	waiting []*dropped             // taken, and to be sent at their time
 
 	archived, refused int
+	troubled          int // folders that could not be looked into, each time
 }
 
 // run looks, takes and sends, again and again.
@@ -126,7 +126,7 @@ func (w *watch) once() error {
 	kept += len(w.waiting)
 	w.log.Info("done", "archived", w.archived, "refused", w.refused, "kept", kept)
 	switch {
-	case w.refused+kept == 0:
+	case w.refused+kept+w.troubled == 0:
 		return nil
 	case w.archived > 0:
 		return &exit{exitPartly, nil}
@@ -153,8 +153,14 @@ func (w *watch) look(now time.Time) error {
 			}
 		}
 	}) {
-		if err := w.lookInto(w.folders[path], now); err != nil {
-			w.log.Error("files are left where they are", "dir", path, "partner", w.folders[path].partner, "err", err)
+		f := w.folders[path]
+		if now.Before(f.notBefore) {
+			continue
+		}
+		if err := w.lookInto(f, now); err != nil {
+			f.notBefore = now.Add(adoptEvery)
+			w.troubled++
+			w.log.Error("files are left where they are", "dir", path, "partner", f.partner, "err", err, "again_in", adoptEvery)
 		}
 	}
 	return nil
@@ -194,12 +200,8 @@ func (w *watch) lookInto(f *dropFolder, now time.Time) error {
 	if len(names) == 0 && !(adopt && f.left()) {
 		return nil
 	}
-	if now.Before(f.notBefore) {
-		return nil
-	}
 	if err := f.connect(w); err != nil {
-		f.notBefore = now.Add(adoptEvery)
-		return fmt.Errorf("%w; trying again in %s", err, adoptEvery)
+		return err
 	}
 	if adopt {
 		f.adopted = now

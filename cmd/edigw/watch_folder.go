@@ -31,7 +31,7 @@ type dropFolder struct {
 
 	seen      map[string]observed // dropped files, as they were when first seen so
 	adopted   time.Time           // when files of others were last looked for
-	notBefore time.Time           // the partner could not send
+	notBefore time.Time           // it could not be looked into, or the partner not send
 
 	lock *os.File // of our folder of taken files; nil: there is none yet
 	next int

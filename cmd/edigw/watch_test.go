@@ -257,6 +257,9 @@ func TestWatchAgainstAGateway(t *testing.T) {
 	if r.code != exitPartly || !strings.Contains(r.stderr, "files are left where they are") {
 		t.Errorf("exit %d\n%s", r.code, r.stderr)
 	}
+	if r := g.do("watch", dir, "--once", "--settle", "10ms"); r.code != exitFailed {
+		t.Errorf("exit %d, with a file of nobody left\n%s", r.code, r.stderr)
+	}
 	want := []string{"acme/archive", "acme/error/2.edi", "acme/error/2.edi.reason.txt", "nobody/3.edi"}
 	got := tree(t, dir)
 	for i := range got {
