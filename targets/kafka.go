@@ -33,11 +33,15 @@ type Kafka struct {
 // kafkaBatch is how many events are on their way at once for one partner.
 const kafkaBatch = 2000
 
+// kafkaTime is how long a batch may take until what is not under way is given up; what
+// is under way is waited for, since it may have arrived.
+const kafkaTime = 30 * time.Second
+
 // Open makes the client, which connects when there is something to send.
 func (k *Kafka) Open() (outbox.Sink, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(k.Spec.Brokers...), kgo.DefaultProduceTopic(k.Spec.Topic), kgo.ClientID("edigw"), kgo.Dialer(k.dial),
-		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerLinger(0), kgo.RecordDeliveryTimeout(30 * time.Second), kgo.UnknownTopicRetries(2),
+		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(2),
 		kgo.MaxBufferedRecords(16 * kafkaBatch), kgo.ProducerBatchCompression(kgo.Lz4Compression(), kgo.NoCompression()),
 	}
 	if k.Spec.Mechanism != "" {
@@ -93,6 +97,10 @@ func (k *Kafka) dial(ctx context.Context, network, address string) (net.Conn, er
 var kafkaContentType = []byte(outbox.CloudEventType + "; charset=UTF-8")
 
 func (k *Kafka) send(ctx context.Context, batch []*outbox.Record) (int, []outbox.Attempt, error) {
+	// No RecordDeliveryTimeout: the client counts it from a record's own time, and that is
+	// the event's.
+	within, cancel := context.WithTimeout(ctx, kafkaTime)
+	defer cancel()
 	results := make([]error, len(batch))
 	ended := make(chan struct{}, len(batch))
 	size := 0
@@ -105,7 +113,7 @@ func (k *Kafka) send(ctx context.Context, batch []*outbox.Record) (int, []outbox
 		values = r.AppendCloudEvent(values)
 		record := &kgo.Record{Key: []byte(r.Partner), Value: values[from:len(values):len(values)], Timestamp: r.At, Headers: []kgo.RecordHeader{
 			{Key: "content-type", Value: kafkaContentType}, {Key: "ce_id", Value: []byte(r.ID.String())}, {Key: "ce_type", Value: []byte(outbox.TypePrefix + r.Type)}}}
-		k.client.Produce(ctx, record, func(_ *kgo.Record, err error) {
+		k.client.Produce(within, record, func(_ *kgo.Record, err error) {
 			results[i] = err
 			ended <- struct{}{}
 		})
