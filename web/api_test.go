@@ -147,7 +147,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/imports/" + imported + "/rows", "application/json", `{"first_row":2,"rows":[]}`},
 			{"POST", "/imports/" + uuid.NewString() + "/rows", "application/json", `{"first_row":1,"rows":[]}`},
 		},
-		"PATCH /partners/{partner}": {{"PATCH", "/partners/acme", "application/merge-patch+json", `{"attempts":7}`}},
+		"PATCH /partners/{partner}":     {{"PATCH", "/partners/acme", "application/merge-patch+json", `{"attempts":7}`}},
 		"POST /partners/{partner}/test": {
 			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte(invoice{reference: "77", number: "RE-77", total: "119.00"}.text())) + `","certificate":"` + ownCertificate(t) + `"}`},
 			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte("nothing")) + `"}`},
@@ -160,6 +160,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"GET /organisations/{organisation}/revisions":           {{"GET", "/organisations/north/revisions", "", ""}, {"GET", "/organisations/nobody/revisions", "", ""}},
 		"GET /configuration":                                    {{"GET", "/configuration", "", ""}, {"GET", "/configuration?partner=acme", "", ""}, {"GET", "/configuration?partner=nobody", "", ""}},
 		"POST /configuration/diff":                              {{"POST", "/configuration/diff", "application/yaml", "kind: Organisation\nid: south\n"}, {"POST", "/configuration/diff", "application/yaml", "kind: Organisation\nid: SOUTH\n"}},
+		"GET /audit":                                            {{"GET", "/audit", "", ""}, {"GET", "/audit?limit=1&partner=acme", "", ""}},
 		"GET /users":                                            {{"GET", "/users", "", ""}},
 		"POST /users": {
 			{"POST", "/users", "application/json", `{"person":"p","role":"viewer"}`},

@@ -84,6 +84,8 @@ var Routes = []Route{
 	{http.MethodGet, "/imports/{import_id}", accounts.Admin, nil, (*call).showImport},
 	{http.MethodPost, "/imports/{import_id}/rows", accounts.Admin, nil, (*call).importRows},
 
+	{http.MethodGet, "/audit", accounts.Admin, auditFilters, (*call).listAudit},
+
 	{http.MethodGet, "/users", accounts.Admin, nil, (*call).listUsers},
 	{http.MethodPost, "/users", accounts.Admin, nil, (*call).addUser},
 	{http.MethodPost, "/users/{person}/role", accounts.Admin, nil, (*call).setUserRole},

@@ -310,6 +310,19 @@ func TestTheCommandLineAgainstAGateway(t *testing.T) {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
 	})
+	t.Run("audit list says who did it", func(t *testing.T) {
+		r := g.must(nil, "audit", "list", "--subject", "otto", "--action", "user.disabled")
+		if !strings.Contains(r.out, "local") || strings.Count(r.out, "user.disabled") != 1 {
+			t.Errorf("%s", r.out)
+		}
+		var page struct {
+			Items []struct{ Person, Action string }
+		}
+		g.must(&page, "audit", "list", "--person", "local", "--limit", "2", "-o", "json")
+		if len(page.Items) != 2 || page.Items[0].Person != "local" {
+			t.Errorf("%+v", page)
+		}
+	})
 	t.Run("partners token and revoke", func(t *testing.T) {
 		g.must(nil, "partners", "token", "acme", "--label", "lent out")
 		if r := g.must(nil, "partners", "revoke", "acme", "lent out"); r.stderr != "token lent out of acme is revoked\n" {

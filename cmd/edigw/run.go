@@ -42,6 +42,7 @@ type grammar struct {
 	Effects          effectsCommand          `cmd:"" help:"What events cause outside the database."`
 	Events           eventsCommand           `cmd:"" help:"What happened, for programs that ask."`
 	Subscriptions    subscriptionsCommand    `cmd:"" help:"Who is told of events: webhooks, Kafka, mail."`
+	Audit            auditCommand            `cmd:"" help:"Who did what."`
 	Users            usersCommand            `cmd:"" help:"People who may act, and their roles."`
 	Tokens           tokensCommand           `cmd:"" help:"Tokens for the API."`
 
