@@ -43,6 +43,7 @@ type API struct {
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong.
 	Apply func(ctx context.Context, by accounts.Identity, text []byte) (partners.Changes, error)
+	Front Front // what partners see
 	// PatchPartner changes what a merge patch names, if the partner is at the
 	// revision, and writes the audit line, in one transaction.
 	PatchPartner func(ctx context.Context, by accounts.Identity, partner string, revision int32, patch []byte) (partners.Changes, error)

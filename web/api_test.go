@@ -148,6 +148,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"POST", "/imports/" + uuid.NewString() + "/rows", "application/json", `{"first_row":1,"rows":[]}`},
 		},
 		"PATCH /partners/{partner}":     {{"PATCH", "/partners/acme", "application/merge-patch+json", `{"attempts":7}`}},
+		"GET /partners/{partner}/sheet": {{"GET", "/partners/acme/sheet", "", ""}, {"GET", "/partners/nobody/sheet", "", ""}},
 		"POST /partners/{partner}/test": {
 			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte(invoice{reference: "77", number: "RE-77", total: "119.00"}.text())) + `","certificate":"` + ownCertificate(t) + `"}`},
 			{"POST", "/partners/acme/test", "application/json", `{"payload":"` + base64.StdEncoding.EncodeToString([]byte("nothing")) + `"}`},

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -122,6 +123,10 @@ func newRig(t *testing.T) *rig {
 		SignEvidence: func(context.Context, string, []byte) (*Signature, error) {
 			return nil, fmt.Errorf("%w: north has no key", ErrUnsigned)
 		},
+		Front: Front{URL: func() string { return "https://edi.example" }, Certificate: func() *x509.Certificate { return nil }, MaxBody: 1 << 20,
+			Keys: func(context.Context, string) ([]SheetKey, error) {
+				return []SheetKey{{Label: "2026", Purposes: []string{"as2_sign"}, Fingerprint: "AB:CD", Until: time.Now().UTC(), PEM: "-----BEGIN CERTIFICATE-----\n"}}, nil
+			}},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
 		},

@@ -25,6 +25,7 @@ var Routes = []Route{
 	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
 	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
 	{http.MethodPatch, "/partners/{partner}", accounts.Admin, nil, (*call).patchPartner},
+	{http.MethodGet, "/partners/{partner}/sheet", accounts.Viewer, nil, (*call).partnerSheet},
 	{http.MethodPost, "/partners/{partner}/test", accounts.Operator, nil, (*call).tryPartner},
 	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, nil, (*call).listPartnerRevisions},
 	{http.MethodGet, "/partners/{partner}/revisions/{revision}", accounts.Viewer, nil, (*call).showPartnerRevision},

@@ -88,7 +88,7 @@ func TestConfigCheck(t *testing.T) {
 		args    []string
 	}{
 		"EDIGW_LISTN        is set, and is no setting":  {[]string{"EDIGW_LISTN=x"}, nil},
-		"is no address and no network":                          {[]string{"EDIGW_TRUSTED_PROXIES=10.0.0"}, nil},
+		"is no address and no network":                  {[]string{"EDIGW_TRUSTED_PROXIES=10.0.0"}, nil},
 		"ingress TLS        ":                           {nil, []string{"--tls-cert", cert, "--tls-key", cert}},
 		"renew it":                                      {nil, []string{"--tls-cert", cert, "--tls-key", key}},
 		"master_key         the master key must be":     {[]string{"EDIGW_MASTER_KEY=short"}, nil},

@@ -28,7 +28,8 @@ type partnersCommand struct {
 	History partnersHistory `cmd:"" help:"What a partner's configuration was: who changed what, and when."`
 	Restore partnersRestore `cmd:"" help:"Make a partner's configuration what it was under a revision."`
 
-	Test partnersTest `cmd:"" help:"Say what would happen with a file, or a certificate, of a partner."`
+	Sheet partnersSheet `cmd:"" help:"Write the page that a partner needs to connect: address, ids, certificates, answers, limits."`
+	Test  partnersTest  `cmd:"" help:"Say what would happen with a file, or a certificate, of a partner."`
 
 	List  partnersList  `cmd:"" help:"All partners, by id."`
 	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`

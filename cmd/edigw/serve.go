@@ -39,6 +39,7 @@ type serveCommand struct {
 	workFlags
 	subscribeFlags
 	logFlags
+	PublicURL   string        `setting:"" name:"public-url" placeholder:"URL" help:"Where partners reach --listen from outside, for their sheets, like https://edi.example."`
 	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
 }
 
@@ -166,6 +167,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
+		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
