@@ -62,8 +62,13 @@ type NewToken struct {
 // CreateToken makes a token of 32 random bytes, gives its text, this once, and
 // writes the audit line. by is who asks for it. The error wraps ErrUnfit if it
 // cannot be as asked: the person must be there, and a name that is spelt wrong
-// must not become a second person.
+// must not become a second person; and who asks again because the answer was lost
+// must not leave a token behind that holds and that nobody knows.
 func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain string, t Token, err error) {
+	return s.createToken(ctx, by, n, true)
+}
+
+func (s *Store) createToken(ctx context.Context, by Identity, n NewToken, once bool) (plain string, t Token, err error) {
 	if _, err := ParseRole(string(n.Role)); err != nil {
 		return "", Token{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
@@ -88,6 +93,11 @@ func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain
 		if t.Person, err = s.fits(ctx, tx, n); err != nil {
 			return err
 		}
+		if once {
+			if err := s.onlyOne(ctx, tx, t); err != nil {
+				return err
+			}
+		}
 		_, err = tx.Exec(ctx, `
 			insert into api_token (token_id, person, role, label, sha256, created_at, expires_at)
 			values ($1, $2, $3, $4, $5, $6, $7)`,
@@ -101,6 +111,26 @@ func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain
 		return "", Token{}, fmt.Errorf("create token: %w", err)
 	}
 	return plain, t, nil
+}
+
+// onlyOne refuses a token where one of the same person, role and label holds. tx
+// has the person's row: two at once wait for each other.
+func (s *Store) onlyOne(ctx context.Context, tx pgx.Tx, t Token) error {
+	var id uuid.UUID
+	var made time.Time
+	err := tx.QueryRow(ctx, `
+		select token_id, created_at from api_token
+		where person = $1 and role = $2 and label = $3 and revoked_at is null and (expires_at is null or expires_at > $4)
+		order by created_at desc limit 1`,
+		t.Person, string(t.Role), t.Label, s.now()).Scan(&id, &made)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s has a token %q with the role %s since %s, whose text is told only once: end it with `edigw tokens revoke %s`, or take another label",
+		ErrUnfit, t.Person, t.Label, t.Role, made.UTC().Format(time.RFC3339), id)
 }
 
 // RevokeToken ends a token for good and writes the audit line. The error wraps

@@ -233,7 +233,7 @@ func (s *Store) fits(ctx context.Context, tx pgx.Tx, n NewToken) (string, error)
 		return "", fmt.Errorf("%w: there is no user %q; `edigw users add` adds one", ErrUnfit, n.Person)
 	}
 	var disabled *time.Time
-	err = tx.QueryRow(ctx, `select role, disabled_at from account where person = $1 for share`, u.Person).Scan(&u.Role, &disabled)
+	err = tx.QueryRow(ctx, `select role, disabled_at from account where person = $1 for no key update`, u.Person).Scan(&u.Role, &disabled)
 	switch {
 	case err != nil:
 		return "", err
@@ -255,7 +255,8 @@ func least(a, b Role) Role {
 
 // FirstToken makes a token for a person who need not be there yet: for whoever
 // holds the database itself, where nobody can be asked. Errors are those of
-// CreateToken.
+// CreateToken, but for a label that is there already: every gateway of a database
+// leaves one on its machine.
 func (s *Store) FirstToken(ctx context.Context, by Identity, n NewToken) (string, Token, error) {
 	if _, err := s.User(ctx, n.Person); errors.Is(err, ErrUnknown) {
 		if _, err := s.AddUser(ctx, by, n.Person, n.Role); err != nil && !errors.Is(err, ErrUnfit) {
@@ -264,5 +265,5 @@ func (s *Store) FirstToken(ctx context.Context, by Identity, n NewToken) (string
 	} else if err != nil {
 		return "", Token{}, err
 	}
-	return s.CreateToken(ctx, by, n)
+	return s.createToken(ctx, by, n, false)
 }

@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,48 @@ func TestUsers(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func TestATokenIsMadeOnce(t *testing.T) {
+	s, c := newStore(t)
+	ctx := t.Context()
+	root := accounts.Identity{Person: "root", Role: accounts.Admin}
+	if _, err := s.AddUser(ctx, root, "vera", accounts.Operator); err != nil {
+		t.Fatal(err)
+	}
+	create := func(role accounts.Role, label string) (accounts.Token, error) {
+		_, made, err := s.CreateToken(ctx, root, accounts.NewToken{Person: "vera", Role: role, Label: label, Expires: c.Add(time.Hour)})
+		return made, err
+	}
+	first, err := create(accounts.Viewer, "dashboard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(accounts.Viewer, "dashboard"); !errors.Is(err, accounts.ErrUnfit) || !strings.Contains(err.Error(), "edigw tokens revoke "+first.ID.String()) {
+		t.Errorf("the same asked for again: %v", err)
+	}
+	for _, other := range []struct {
+		role  accounts.Role
+		label string
+	}{{accounts.Operator, "dashboard"}, {accounts.Viewer, "phone"}} {
+		if _, err := create(other.role, other.label); err != nil {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+	c.Time = c.Add(2 * time.Hour)
+	second, err := create(accounts.Viewer, "dashboard")
+	if err != nil {
+		t.Errorf("after it has expired: %v", err)
+	}
+	if err := s.RevokeToken(ctx, root, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := create(accounts.Viewer, "dashboard"); err != nil {
+		t.Errorf("after it was revoked: %v", err)
+	}
+	if _, _, err := s.FirstToken(ctx, root, accounts.NewToken{Person: "vera", Role: accounts.Viewer, Label: "dashboard"}); err != nil {
+		t.Errorf("at the database itself: %v", err)
+	}
 }
 
 func TestAFirstTokenNeedsNobody(t *testing.T) {
