@@ -2,6 +2,7 @@ package accounts_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -22,9 +23,11 @@ func TestUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	labels := 0
 	token := func(person string, role accounts.Role) string {
 		t.Helper()
-		plain, _, err := s.CreateToken(ctx, root, accounts.NewToken{Person: person, Role: role, Label: "x"})
+		labels++
+		plain, _, err := s.CreateToken(ctx, root, accounts.NewToken{Person: person, Role: role, Label: fmt.Sprint("x", labels)})
 		if err != nil {
 			t.Fatal(err)
 		}
