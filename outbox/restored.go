@@ -16,7 +16,7 @@ const RestoredReason = "the database was restored into another cluster: what was
 // this one gives.
 const earlier = 3
 
-// Restored looks whether a cursor stands ahead of every transaction of this cluster. That
+// Restored looks whether a cursor or an event stands ahead of every transaction of this cluster. That
 // is so where a dump was restored into another cluster, whose ids began anew: what is
 // written next would stand behind the cursors, and never be sent. Then events and
 // cursors of before are moved behind all that comes, each cursor before the first event
@@ -24,8 +24,16 @@ const earlier = 3
 // the database that others are to hear of. It reports whether that was so.
 func Restored(ctx context.Context, pool *pgxpool.Pool) (was bool, err error) {
 	const ahead = `
+		with recursive whose as (
+			(select o.partner_id as id from outbox o order by o.partner_id limit 1)
+			union all
+			select (select o.partner_id from outbox o where o.partner_id > p.id order by o.partner_id limit 1)
+			from whose p where p.id is not null)
 		select exists (select from subscription where from_xid > pg_snapshot_xmax(pg_current_snapshot()))
-			or exists (select from subscription_stream where xid > pg_snapshot_xmax(pg_current_snapshot()))`
+			or exists (select from subscription_stream where xid > pg_snapshot_xmax(pg_current_snapshot()))
+			or exists (select from whose p cross join lateral ( -- there may be no subscription, and readers of the feed
+				select o.xid from outbox o where o.partner_id = p.id order by o.xid desc, o.event_id desc limit 1) as last
+				where last.xid > pg_snapshot_xmax(pg_current_snapshot()))`
 	if err := pool.QueryRow(ctx, ahead).Scan(&was); err != nil || !was {
 		return false, restoredError(err)
 	}

@@ -5,10 +5,41 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/outbox"
 )
+
+func TestARestoredFeedLosesNoEvent(t *testing.T) {
+	ctx := context.Background()
+	p := newPost(t, hook())
+	p.must(func(tx pgx.Tx) error { return outbox.DeleteTx(ctx, tx, "erp") })
+	p.write("acme", "1")
+	p.write("bolt", "2")
+	if was, err := outbox.Restored(ctx, p.pool); was || err != nil {
+		t.Fatalf("it is taken for restored: %v", err)
+	}
+	// Only the second partner's event stands ahead of what this cluster gives.
+	if _, err := p.pool.Exec(ctx, `update outbox set xid = (xid::text::bigint + 1000000)::text::xid8 where partner_id = 'bolt'`); err != nil {
+		t.Fatal(err)
+	}
+	if was, err := outbox.Restored(ctx, p.pool); !was || err != nil {
+		t.Fatalf("without a subscription it is not taken for restored: %v", err)
+	}
+	p.write("acme", "3")
+	page, err := outbox.Feed{Pool: p.pool}.Read(ctx, outbox.FeedFilter{Types: outbox.Types, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, r := range page.Events {
+		got[r.Partner+" "+r.Subject] = true
+	}
+	if diff := cmp.Diff(map[string]bool{"acme 1": true, "bolt 2": true, "acme 3": true}, got); diff != "" {
+		t.Errorf("the feed (-want +got)\n%s", diff)
+	}
+}
 
 func TestARestoredDatabaseLosesNoEvent(t *testing.T) {
 	ctx := context.Background()
