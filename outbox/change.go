@@ -64,14 +64,19 @@ type Health struct {
 	Oldest   time.Duration // since the oldest event was written that a stream stands before, of those not paused; 0 if there is none
 }
 
-// Health counts.
+// Health counts. The stream of a partner whom a subscription no longer names is left out:
+// it stands where it stood, and goes on where he is named again.
 func (s Subscriptions) Health(ctx context.Context) (h Health, err error) {
 	err = s.Pool.QueryRow(ctx, `
-		select (select count(*) from subscription_stream), (select count(*) from subscription_stream where attempts > 0),
+		with wanted as (
+			select t.partner_id, t.subscription, t.xid, t.event_id, t.attempts, t.paused_at
+			from subscription_stream t join subscription s on s.name = t.subscription
+			where coalesce(s.spec->'partners', '[]') = '[]' or s.spec->'partners' ? t.partner_id)
+		select (select count(*) from wanted), (select count(*) from wanted where attempts > 0),
 			(select count(*) from subscription_event where state = 2),
 			(select count(*) from subscription where paused_at is not null), (select count(*) from subscription where failure <> ''),
 			coalesce((select max(now() - o.created_at)
-				from subscription_stream t join subscription s on s.name = t.subscription and s.paused_at is null
+				from wanted t join subscription s on s.name = t.subscription and s.paused_at is null
 					cross join lateral (select created_at from outbox o
 						where o.partner_id = t.partner_id and (o.xid, o.event_id) > (t.xid, t.event_id) order by o.xid, o.event_id limit 1) as o
 				where t.paused_at is null), interval '0')`).Scan(&h.Streams, &h.Failing, &h.SetAside, &h.Paused, &h.Shut, &h.Oldest)
