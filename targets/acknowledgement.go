@@ -53,6 +53,9 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 	if err != nil {
 		return err
 	}
+	if err := a.Guard.private(address); err != nil {
+		return err
+	}
 	var body outbox.AcknowledgementBody
 	if err := json.Unmarshal(s.Body, &body); err != nil {
 		return fmt.Errorf("acknowledgement %s: %w", s.Event, err)

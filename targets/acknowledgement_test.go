@@ -59,6 +59,15 @@ func TestAcknowledgementsOverAWebhook(t *testing.T) {
 			t.Error(o, err)
 		}
 	})
+	t.Run("they do not go in the clear to a host that the administrator does not name", func(t *testing.T) {
+		arrived := false
+		s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived = true }))
+		defer s.Close()
+		err := open(strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "", nil).Send(t.Context(), step)
+		if !errors.Is(err, outbox.ErrNotDone) || !strings.Contains(err.Error(), "is not https") || arrived {
+			t.Error(err, arrived)
+		}
+	})
 	t.Run("a partner who takes none any more says so", func(t *testing.T) {
 		if err := open("", "", ErrNoAddress).Send(t.Context(), step); !errors.Is(err, ErrNoAddress) || !errors.Is(err, outbox.ErrNotDone) {
 			t.Error(err)

@@ -41,18 +41,27 @@ const (
 
 // Open checks address and secrets, and makes the sink.
 func (w *Webhook) Open() (outbox.Sink, error) {
-	u, err := url.Parse(w.URL)
-	if err != nil {
+	if err := w.Guard.private(w.URL); err != nil {
 		return outbox.Sink{}, err
-	}
-	if u.Scheme != "https" && !w.Guard.Allows(u.Hostname()) {
-		return outbox.Sink{}, fmt.Errorf("%s is not https: anybody on the way could read it; use https, or name the host in --allow-targets", w.URL)
 	}
 	if _, err := w.keys(); err != nil {
 		return outbox.Sink{}, err
 	}
 	w.client = w.Guard.client(w.Timeout)
 	return outbox.Sink{Send: w.send, Close: w.client.CloseIdleConnections}, nil
+}
+
+// private refuses an address that is not https, but for hosts that the administrator
+// names: anybody on the way could read what goes there, and change it.
+func (g *Guard) private(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	if u.Scheme != "https" && !g.Allows(u.Hostname()) {
+		return fmt.Errorf("%s is not https: anybody on the way could read it; use https, or name the host in --allow-targets", address)
+	}
+	return nil
 }
 
 // client makes a client that goes nowhere but where the guard lets it.
