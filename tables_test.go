@@ -34,6 +34,7 @@ var owners = map[string]string{
 	"outbox":                     "outbox",
 	"effect":                     "outbox",
 	"functional_acknowledgement": "outbox",
+	"functional_answer":          "outbox",
 	"subscription":               "outbox",
 	"subscription_stream":        "outbox",
 	"subscription_event":         "outbox",

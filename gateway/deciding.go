@@ -267,6 +267,9 @@ func (g *Gateway) reread(ctx context.Context, in *intake, k *dedup.Key, v *dedup
 	if err := g.judge(in, p); err != nil {
 		return err
 	}
+	if err := g.matchAnswers(ctx, in, p); err != nil {
+		return err
+	}
 	n, err := g.Numbers.Next(ctx, owner.ID, "interchange")
 	p.number = strconv.FormatInt(n, 10)
 	return err

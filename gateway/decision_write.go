@@ -45,7 +45,7 @@ func (g *Gateway) writeUnder(ctx context.Context, s *session, pl *plan, k *dedup
 		return err
 	}
 	journal.QueueAcknowledgements(s.batch, acks)
-	return nil
+	return pl.queueAnswers(s.batch)
 }
 
 // close writes the alert's end, what is told of it and the audit line.

@@ -251,7 +251,9 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 	var events []outbox.Event
 	var deliveries []*journal.Delivery
 	var jobs []dedup.Job
+	var answering []*result
 	for _, m := range ms {
+		answering = append(answering, m.pl.results...)
 		for _, r := range m.pl.results {
 			partner := r.p.owner.ID
 			if rows[partner] == nil {
@@ -290,6 +292,9 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 		return err
 	}
 	if err := outbox.QueueEvents(s.batch, events); err != nil {
+		return err
+	}
+	if err := queueAnswers(s.batch, answering); err != nil {
 		return err
 	}
 	journal.QueueDeliveries(s.batch, deliveries)

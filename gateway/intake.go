@@ -74,6 +74,9 @@ type part struct {
 	number   string // control reference of our acknowledgement
 	compared *comparison
 	moved    bool // the original was not where its key said, once
+
+	heard   []*heard // what it answers
+	matched bool     // with what we sent
 }
 
 // judgement is what prepare found of one message. It is kept small: an

@@ -43,6 +43,9 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 				return err
 			}
 		}
+		if err := g.matchAnswers(ctx, in, p); err != nil {
+			return err
+		}
 		if err := g.compare(ctx, in, p, in.keys[p.key]); err != nil {
 			return err
 		}
@@ -119,6 +122,9 @@ func (g *Gateway) judge(in *intake, p *part) error {
 			}
 			p.judged[i] = judgement{fate: dedup.RefusedMsg}
 		}
+	}
+	if err := p.readAnswers(in); err != nil {
+		return err
 	}
 	p.arrival.Messages = p.ic.Messages
 	p.arrival.Content, p.arrival.ContentVersion = p.ic.ContentSHA256, edi.ContentVersion

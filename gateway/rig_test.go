@@ -43,6 +43,9 @@ func edifactFormat() gateway.Format {
 		Again: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading) func(int) (*edi.Body, error) {
 			return reader(o).Again(p, ic)
 		},
+		Answers: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(edi.Answer) error) error {
+			return reader(o).Answers(p, ic, visit)
+		},
 		Acknowledge: edifact.Acknowledge, NeverAcknowledged: []string{"CONTRL"},
 	}
 }

@@ -159,6 +159,9 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := outbox.QueueEvents(s.batch, g.events(pl)); err != nil {
 		return err
 	}
+	if err := pl.queueAnswers(s.batch); err != nil {
+		return err
+	}
 	journal.QueueDeliveries(s.batch, g.journalRows(pl, r, pl.payloads))
 	return nil
 }
@@ -190,6 +193,18 @@ func (pl *plan) queueLastDelivery(b *pgx.Batch) {
 	if len(refs) > 0 {
 		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
 	}
+}
+
+// queueRepeats has the functional acknowledgements of duplicates sent again whose last
+// delivery is not confirmed.
+func (pl *plan) queueRepeats(b *pgx.Batch) {
+	var repeats []outbox.Acknowledged
+	for _, r := range pl.results {
+		if r.verdict == Duplicate && r.key != nil && r.p != nil {
+			repeats = append(repeats, outbox.Acknowledged{Partner: r.key.Partner, MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256[:]})
+		}
+	}
+	outbox.QueueAcknowledgeAgain(b, repeats)
 }
 
 // writePayload keeps the bytes as they came.
@@ -340,6 +355,7 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 		}
 	}
 	events = append(events, g.sentAcknowledgements(pl)...)
+	events = append(events, g.rejections(pl)...)
 	events = append(events, g.alertNotices(pl)...)
 	events = append(events, pl.created...)
 	pl.created = nil

@@ -368,7 +368,21 @@ CREATE TABLE public.functional_acknowledgement (
     answered_by text DEFAULT ''::text NOT NULL,
     acceptance text DEFAULT ''::text NOT NULL,
     answer_id text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    answered_at timestamp with time zone
+    answered_at timestamp with time zone,
+    group_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    message_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
+);
+
+CREATE TABLE public.functional_answer (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    answer_id text NOT NULL COLLATE pg_catalog."C",
+    answer_sha256 bytea NOT NULL,
+    seq integer NOT NULL,
+    event_id uuid NOT NULL,
+    kind text NOT NULL,
+    acceptance text NOT NULL,
+    told jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE public.inbox (
@@ -739,6 +753,9 @@ ALTER TABLE ONLY public.effect
 ALTER TABLE ONLY public.functional_acknowledgement
     ADD CONSTRAINT functional_acknowledgement_pkey PRIMARY KEY (partner_id, event_id);
 
+ALTER TABLE ONLY public.functional_answer
+    ADD CONSTRAINT functional_answer_pkey PRIMARY KEY (partner_id, answer_id, answer_sha256, seq);
+
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
 
@@ -842,6 +859,8 @@ CREATE INDEX effect_stuck ON public.effect USING btree (partner_id, event_id) WH
 CREATE INDEX functional_acknowledgement_message ON public.functional_acknowledgement USING btree (partner_id, message_id);
 
 CREATE INDEX functional_acknowledgement_reference ON public.functional_acknowledgement USING btree (partner_id, reference);
+
+CREATE INDEX functional_answer_acknowledgement ON public.functional_answer USING btree (partner_id, event_id);
 
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 

@@ -62,6 +62,10 @@ type Acknowledgement struct {
 	Acceptance string     `json:"acceptance,omitempty"`
 	AnswerID   string     `json:"answer_message_id,omitempty"`
 	Answered   *time.Time `json:"answered_at,omitempty"`
+	Answers    []Answer   `json:"answers,omitempty"` // all there are, the latest first; the fields before are of that one
+
+	Group  string `json:"group_reference,omitempty"`   // GS06 of its first group
+	Number string `json:"message_reference,omitempty"` // 0062, ST02 of what stands first in it
 }
 
 // QueueAcknowledgements writes what is to be remembered of acknowledgements beside the
@@ -70,7 +74,7 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 	if len(list) == 0 {
 		return
 	}
-	var partner, reference, typ, by, message []string
+	var partner, reference, typ, by, message, group, number []string
 	var id pgtype.FlatArray[pgtype.UUID]
 	var month pgtype.FlatArray[pgtype.Date]
 	var digest [][]byte
@@ -78,42 +82,20 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 		partner, reference, typ, by, message = append(partner, a.Partner), append(reference, a.Reference), append(typ, a.Type), append(by, a.By), append(message, a.MessageID)
 		id, month = append(id, pgtype.UUID{Bytes: a.Event, Valid: true}), append(month, pgtype.Date{Time: a.Month, Valid: true})
 		digest = append(digest, a.SHA256[:])
+		group, number = append(group, a.Group), append(number, a.Number)
 	}
 	b.Queue(`
-		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256)
-		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bytea[])`,
-		partner, id, month, reference, typ, by, message, digest)
-}
-
-// Answered is what a partner said of an interchange that we sent him.
-type Answered struct {
-	Partner    string
-	Reference  string // of our interchange: UCI 0020, TA101; of X12 ISA13 with or without its zeros
-	Kind       string // CONTRL, TA1, 997, 999, APERAK or 824
-	Acceptance string // received, accepted, accepted with errors, partly accepted, rejected
-	MessageID  string // key of the interchange that held it
-}
-
-// AnsweredTx notes a partner's answer at the latest acknowledgement that went to him
-// under the reference, and reports whether there is one.
-func AnsweredTx(ctx context.Context, tx pgx.Tx, a Answered) (found bool, err error) {
-	tag, err := tx.Exec(ctx, `
-		update functional_acknowledgement set answered_by = $3, acceptance = $4, answer_id = $5, answered_at = now()
-		where partner_id = $1 and event_id = (
-			select event_id from functional_acknowledgement
-			where partner_id = $1 and reference in ($2, ltrim($2, '0'), lpad($2, 9, '0'))
-			order by created_at desc, event_id desc limit 1)`, a.Partner, a.Reference, a.Kind, a.Acceptance, a.MessageID)
-	if err != nil {
-		return false, fmt.Errorf("note the answer to %s of %s: %w", a.Reference, a.Partner, err)
-	}
-	return tag.RowsAffected() > 0, nil
+		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256, group_reference, message_reference)
+		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bytea[]),
+			unnest($9::text[]), unnest($10::text[])`,
+		partner, id, month, reference, typ, by, message, digest, group, number)
 }
 
 // AcknowledgementFilter narrows Acknowledgements.List; empty fields do not.
 type AcknowledgementFilter struct {
-	Partner, MessageID, Reference string
-	Before                        *Acknowledgement // cursor: those before it
-	Limit                         int
+	Partner, MessageID, Reference, Acceptance string
+	Before                                    *Acknowledgement // cursor: those before it
+	Limit                                     int
 }
 
 // Acknowledgements reads functional acknowledgements that leave by another way than the
@@ -130,20 +112,21 @@ func (s Acknowledgements) List(ctx context.Context, f AcknowledgementFilter) ([]
 	rows, err := s.Pool.Query(ctx, `
 		select a.partner_id, a.event_id, a.reference, a.type, a.by, a.message_id, a.created_at,
 			coalesce(e.state, 3), coalesce(e.attempts, 0), coalesce(e.failure, ''), e.ended_at,
-			a.answered_by, a.acceptance, a.answer_id, a.answered_at
+			a.answered_by, a.acceptance, a.answer_id, a.answered_at, a.group_reference, a.message_reference
 		from functional_acknowledgement a left join effect e on e.partner_id = a.partner_id and e.event_id = a.event_id
-		where ($1 = '' or a.partner_id = $1) and ($2 = '' or a.message_id = $2) and ($3 = '' or a.reference = $3) and (a.event_id, a.partner_id) < ($4, $5)
-		order by a.event_id desc, a.partner_id desc limit $6`, f.Partner, f.MessageID, f.Reference, f.Before.Event, f.Before.Partner, f.Limit)
+		where ($1 = '' or a.partner_id = $1) and ($2 = '' or a.message_id = $2) and ($3 = '' or a.reference = $3) and ($7 = '' or a.acceptance = $7)
+			and (a.event_id, a.partner_id) < ($4, $5)
+		order by a.event_id desc, a.partner_id desc limit $6`, f.Partner, f.MessageID, f.Reference, f.Before.Event, f.Before.Partner, f.Limit, f.Acceptance)
 	if err != nil {
 		return nil, fmt.Errorf("list acknowledgements: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Acknowledgement, error) {
 		var a Acknowledgement
 		return &a, row.Scan(&a.Partner, &a.Event, &a.Reference, &a.Type, &a.By, &a.MessageID, &a.Created, &a.State, &a.Attempts, &a.Failure, &a.Ended,
-			&a.AnsweredBy, &a.Acceptance, &a.AnswerID, &a.Answered)
+			&a.AnsweredBy, &a.Acceptance, &a.AnswerID, &a.Answered, &a.Group, &a.Number)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list acknowledgements: %w", err)
 	}
-	return list, nil
+	return list, s.answersOf(ctx, list)
 }

@@ -9,10 +9,14 @@ import (
 	"github.com/edigw/edigw/outbox"
 )
 
+// acceptances are what a partner's answer says: edi.Acceptance.
+var acceptances = []string{"unknown", "received", "accepted", "accepted with errors", "partly accepted", "rejected"}
+
 var acknowledgementFilters = append([]Parameter{
 	{"partner", Text, nil},
 	{"message_id", Text, nil},
 	{"reference", Text, nil},
+	{"acceptance", Text, acceptances},
 }, paging...)
 
 // sentAcknowledgement is a functional acknowledgement that leaves by another way than
@@ -24,7 +28,7 @@ type sentAcknowledgement struct {
 
 // listAcknowledgements gives them, the latest first.
 func (c *call) listAcknowledgements() error {
-	f := outbox.AcknowledgementFilter{Partner: c.text["partner"], MessageID: c.text["message_id"], Reference: c.text["reference"], Limit: c.limit + 1}
+	f := outbox.AcknowledgementFilter{Partner: c.text["partner"], MessageID: c.text["message_id"], Reference: c.text["reference"], Acceptance: c.text["acceptance"], Limit: c.limit + 1}
 	if c.cursor != "" {
 		id, partner, _ := strings.Cut(c.cursor, "\t")
 		event, err := uuid.Parse(id)

@@ -12,9 +12,10 @@ type acknowledgementsCommand struct {
 }
 
 type acknowledgementsList struct {
-	Partner   string `placeholder:"ID" help:"Only to this partner."`
-	MessageID string `name:"message-id" placeholder:"KEY" help:"Only of the interchange with this key."`
-	Reference string `placeholder:"REFERENCE" help:"Only with this control reference of ours."`
+	Partner    string `placeholder:"ID" help:"Only to this partner."`
+	MessageID  string `name:"message-id" placeholder:"KEY" help:"Only of the interchange with this key."`
+	Reference  string `placeholder:"REFERENCE" help:"Only with this control reference of ours."`
+	Acceptance string `placeholder:"WORD" help:"Only those of which the partner's latest answer says so: rejected, accepted, received and so on."`
 	listing
 }
 
@@ -35,7 +36,7 @@ type sentAcknowledgement struct {
 }
 
 func (c *acknowledgementsList) Run(a *app) error {
-	return list(a, c.listing, "/acknowledgements", c.filters("partner", c.Partner, "message_id", c.MessageID, "reference", c.Reference),
+	return list(a, c.listing, "/acknowledgements", c.filters("partner", c.Partner, "message_id", c.MessageID, "reference", c.Reference, "acceptance", c.Acceptance),
 		[]string{"CREATED", "PARTNER", "TYPE", "REFERENCE", "BY", "STATE", "FAILED", "ANSWER", "ID", "FAILURE"}, func(s sentAcknowledgement) []string {
 			answer := s.AnsweredBy
 			if s.Acceptance != "" {
