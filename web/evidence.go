@@ -28,6 +28,7 @@ var evidenceParts = []func(*evidence) error{
 	(*evidence).message,
 	(*evidence).payloads,
 	(*evidence).journal, // with the receipts that it names
+	(*evidence).sentAcknowledgements,
 	(*evidence).documents,
 	(*evidence).drifts,
 	(*evidence).audit,
