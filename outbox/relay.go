@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,17 @@ type Relay struct {
 	NewID  func() uuid.UUID
 	Log    *slog.Logger
 	Hook   func(point string) // of fault tests; nil otherwise
+	Now    func() time.Time   // of this process; nil is time.Now
+	Share  int                // of one partner's effects at once here; 0 is as many as there are workers
+
+	failing failing
+}
+
+func (r *Relay) now() time.Time {
+	if r.Now == nil {
+		return time.Now()
+	}
+	return r.Now()
 }
 
 // Source is the work of the relay.
@@ -108,12 +120,30 @@ func (r *Relay) due(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for effects that are due: %w", err)
 	}
-	return list, nil
+	return slices.DeleteFunc(list, func(partner string) bool { return !r.failing.free(partner, r.now(), r.Share) }), nil
 }
 
 // take leases the partner's effect that is due longest, and says in the same
 // statement that it is started: the target may be reached from now on.
 func (r *Relay) take(ctx context.Context, partner string, term time.Duration) (lease.Piece, error) {
+	if !r.failing.begin(partner, r.now(), r.Share) {
+		return nil, nil
+	}
+	p, err := r.lease(ctx, partner, term)
+	if p == nil {
+		r.tried(partner, untold)
+		return nil, err
+	}
+	r.reached("effect started")
+	return p, nil
+}
+
+func (r *Relay) tried(partner string, t trial) {
+	first, most := r.Target.pauses()
+	r.failing.end(partner, t, r.now(), first, most)
+}
+
+func (r *Relay) lease(ctx context.Context, partner string, term time.Duration) (*passage, error) {
 	p := &passage{relay: r, term: term}
 	rows, err := r.Pool.Query(ctx, `
 		with due as materialized ( -- once, whatever the plan: a subquery may be run again for each row
@@ -136,7 +166,6 @@ func (r *Relay) take(ctx context.Context, partner string, term time.Duration) (l
 	if err != nil {
 		return nil, fmt.Errorf("take an effect of %s: %w", partner, err)
 	}
-	r.reached("effect started")
 	return p, nil
 }
 
@@ -153,6 +182,7 @@ type passage struct {
 	was    State // before it was taken
 	step   *Step // nil until its event was read
 	term   time.Duration
+	went   trial
 }
 
 // String names the effect.
@@ -163,6 +193,7 @@ func (p *passage) String() string {
 // Do reconciles what was started before, then sends. Every end of it is one
 // statement that asks whether the lease is still its own.
 func (p *passage) Do(ctx context.Context) (err error) {
+	defer func() { p.relay.tried(p.effect.Partner, p.went) }()
 	defer func() {
 		if e := recover(); e != nil {
 			err = p.unsure(ctx, fmt.Errorf("panic: %v\n%s", e, debug.Stack()))
@@ -186,6 +217,7 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	p.relay.reached("effect sent")
 	switch {
 	case err == nil:
+		p.went = succeeded
 		return p.end(ctx, Done, nil)
 	case errors.Is(err, lease.ErrLost):
 		return err
@@ -224,6 +256,7 @@ func (p *passage) unsure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	p.went = failed
 	if p.relay.Target.Ask == nil {
 		return p.end(ctx, Unknown, err)
 	}
@@ -236,20 +269,27 @@ const (
 	defaultMost     = time.Hour
 )
 
-// failed counts an attempt and leaves the effect in a state to be tried again, or,
-// where no attempt is left, in last.
-func (p *passage) failed(ctx context.Context, next, last State, why error) error {
-	t := &p.relay.Target
-	attempts, first, most := t.Attempts, t.First, t.Most
-	if attempts == 0 {
-		attempts = defaultAttempts
-	}
+// pauses are the first and the longest between two attempts.
+func (t *Target) pauses() (first, most time.Duration) {
+	first, most = t.First, t.Most
 	if first == 0 {
 		first = defaultFirst
 	}
 	if most == 0 {
 		most = defaultMost
 	}
+	return first, most
+}
+
+// failed counts an attempt and leaves the effect in a state to be tried again, or,
+// where no attempt is left, in last.
+func (p *passage) failed(ctx context.Context, next, last State, why error) error {
+	p.went = failed
+	attempts := p.relay.Target.Attempts
+	if attempts == 0 {
+		attempts = defaultAttempts
+	}
+	first, most := p.relay.Target.pauses()
 	n := p.effect.Attempts + 1
 	if n >= attempts {
 		next = last

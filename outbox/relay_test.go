@@ -36,7 +36,9 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, pool: pgtest.New(t), ledger: &ledger{happened: map[uuid.UUID]int{}}}
-	r.relay = &outbox.Relay{Pool: r.pool, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }, Log: slog.New(slog.DiscardHandler),
+	now := time.Now()
+	later := func() time.Time { now = now.Add(2 * time.Hour); return now } // beyond each back-off
+	r.relay = &outbox.Relay{Pool: r.pool, Now: later, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }, Log: slog.New(slog.DiscardHandler),
 		Target: outbox.Target{Name: "ledger", Send: r.ledger.send, Ask: r.ledger.ask, Attempts: 3}}
 	return r
 }
@@ -81,6 +83,12 @@ func (r *rig) take() lease.Piece {
 		r.t.Fatal(err)
 	}
 	return p
+}
+
+// dies has another process go on, which knows nothing but what is stored.
+func (r *rig) dies() {
+	old := r.relay
+	r.relay = &outbox.Relay{Pool: old.Pool, Now: old.Now, NewID: old.NewID, Log: old.Log, Target: old.Target}
 }
 
 // soon makes due what is put off or leased.
@@ -207,7 +215,8 @@ func TestRelay(t *testing.T) {
 		r.stands(outbox.Pending, 1, 0)
 		r.relay.Target.Place, r.ledger.fails = "b", nil
 		r.soon()
-		r.take() // and dies
+		r.take()
+		r.dies()
 		r.soon()
 		r.do(r.take())
 		r.stands(outbox.Done, 1, 1)
@@ -306,4 +315,67 @@ func (r *rig) resolve(id uuid.UUID, repeat bool, was outbox.State) {
 	if err := r.pool.SendBatch(context.Background(), &b).Close(); err != nil || got != was {
 		r.t.Fatalf("it stood as %v, want %v; %v", got, was, err)
 	}
+}
+
+func TestAPartnerWhoFails(t *testing.T) {
+	r := newRig(t)
+	now := time.Now()
+	r.relay.Now = func() time.Time { return now }
+	r.relay.Share = 2
+	take := func(partner string) lease.Piece {
+		t.Helper()
+		p, err := r.relay.Source().Take(t.Context(), partner, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	due := func(want ...string) {
+		t.Helper()
+		got, err := r.relay.Source().Due(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, append([]string(nil), got...)); diff != "" {
+			t.Errorf("due (-want +got)\n%s", diff)
+		}
+	}
+	for range 6 {
+		r.cause("acme")
+	}
+	r.cause("bolt")
+	first, second := take("acme"), take("acme")
+	if first == nil || second == nil || take("acme") != nil {
+		t.Fatal("a partner has more than his share at once, or less")
+	}
+	due("bolt")
+	r.ledger.fails = fmt.Errorf("%w: timeout", outbox.ErrNotDone)
+	r.do(first)
+	r.do(second)
+	t.Run("all of his effects are put off, and nobody else's", func(t *testing.T) {
+		r.soon()
+		due("bolt")
+		if take("acme") != nil {
+			t.Error("he is tried before his back-off is over")
+		}
+	})
+	t.Run("then one is tried at a time", func(t *testing.T) {
+		now = now.Add(time.Hour)
+		due("acme", "bolt")
+		one := take("acme")
+		if one == nil || take("acme") != nil {
+			t.Fatal("not one")
+		}
+		due("bolt")
+		r.do(one)
+		due("bolt")
+	})
+	t.Run("one that is done ends it", func(t *testing.T) {
+		now = now.Add(time.Hour)
+		r.ledger.fails = nil
+		r.do(take("acme"))
+		if take("acme") == nil || take("acme") == nil {
+			t.Error("he has no share again")
+		}
+	})
 }

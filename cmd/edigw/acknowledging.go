@@ -15,7 +15,7 @@ import (
 	"github.com/edigw/edigw/targets"
 )
 
-// acknowledgementWorkers send at once.
+// acknowledgementWorkers send at once, half of them for one partner at most.
 const acknowledgementWorkers = 4
 
 // prepareAcknowledgements makes what brings functional acknowledgements to partners
@@ -45,7 +45,7 @@ func (s *started) prepareAcknowledgements(c workFlags, secrets targets.Secrets, 
 
 func (s *started) relayAcknowledgements(c workFlags, target outbox.Target, clock *gateway.Clock) {
 	target.Failed = func(step *outbox.Step) *outbox.Event { return acknowledgementFailed(step, clock.NewID()) }
-	relay := &outbox.Relay{Pool: s.database.pool, Target: target, NewID: clock.NewID, Log: s.log}
+	relay := &outbox.Relay{Pool: s.database.pool, Target: target, NewID: clock.NewID, Log: s.log, Share: acknowledgementWorkers / 2}
 	s.workers = append(s.workers, &lease.Workers{Source: relay.Source(), Count: acknowledgementWorkers, Term: c.WorkLease, Log: s.log})
 }
 
