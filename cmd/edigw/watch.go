@@ -168,8 +168,7 @@ func (w *watch) look(now time.Time) error {
 
 func (w *watch) find() error {
 	if w.command.Partner != "" {
-		w.folder(w.command.Dir, w.command.Partner)
-		return nil
+		return w.folder(w.command.Dir, w.command.Partner)
 	}
 	entries, err := os.ReadDir(w.command.Dir)
 	if err != nil {
@@ -177,16 +176,35 @@ func (w *watch) find() error {
 	}
 	for _, e := range entries {
 		if e.IsDir() && partnerFolder.MatchString(e.Name()) {
-			w.folder(filepath.Join(w.command.Dir, e.Name()), e.Name())
+			if err := w.folder(filepath.Join(w.command.Dir, e.Name()), e.Name()); err != nil {
+				w.troubled++
+				w.log.Error("a folder cannot be opened", "partner", e.Name(), "err", err)
+			}
 		}
 	}
 	return nil
 }
 
-func (w *watch) folder(path, partner string) {
-	if w.folders[path] == nil {
-		w.folders[path] = &dropFolder{path: path, partner: partner, id: w.id, ready: w.command.Ready, settle: w.command.Settle, seen: map[string]observed{}}
+func (w *watch) folder(path, partner string) error {
+	if w.folders[path] != nil {
+		return nil
 	}
+	f, err := openFolder(path, partner)
+	if err != nil {
+		return err
+	}
+	f.id, f.ready, f.settle = w.id, w.command.Ready, w.command.Settle
+	w.folders[path] = f
+	return nil
+}
+
+// openFolder opens a partner's folder, which nothing goes out of.
+func openFolder(path, partner string) (*dropFolder, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	return &dropFolder{path: path, partner: partner, root: root, seen: map[string]observed{}, putOff: map[string]time.Time{}}, nil
 }
 
 // lookInto takes what may be taken of a folder. A folder whose partner may not
@@ -200,24 +218,31 @@ func (w *watch) lookInto(f *dropFolder, now time.Time) error {
 	if len(names) == 0 && !(adopt && f.left()) {
 		return nil
 	}
-	if err := f.connect(w); err != nil {
+	if err := errors.Join(f.unlinked(now), f.connect(w)); err != nil {
+		return err
+	}
+	if err := f.open(); err != nil {
 		return err
 	}
 	if adopt {
 		f.adopted = now
 		found, err := f.adopt()
 		for _, d := range found {
-			w.log.Info("a file is taken over from a watcher that died", "partner", f.partner, "file", d.name())
+			w.log.Info("a file is taken over from a watcher that died", "partner", f.partner, "file", d.name)
 		}
 		w.waiting = append(w.waiting, found...)
 		if err != nil {
-			return err
+			w.troubled++
+			w.log.Error("files of a watcher that died stay where they are", "dir", f.path, "partner", f.partner, "err", err, "again_in", adoptEvery)
 		}
 	}
 	for _, name := range names {
 		d, err := f.take(name)
 		if err != nil {
-			return err
+			// One file's fault is that file's: those behind it are taken.
+			f.putOff[name] = now.Add(adoptEvery)
+			w.troubled++
+			w.log.Error("a file is left where it is", "partner", f.partner, "file", name, "err", err, "again_in", adoptEvery)
 		}
 		if d != nil { // else another watcher was faster
 			w.hook("watch taken")

@@ -24,14 +24,19 @@ import (
 //	.edigw/processing/RUN/7/NAME        taken
 //	archive/2026/11/30/NAME             sent, NAME.receipt.json beside it
 //	error/NAME                          refused, NAME.reason.txt beside it
+//
+// The partner may write there, and so put a link where one of these is looked for.
+// Everything goes through root, out of which no link leads; paths are below it.
 type dropFolder struct {
 	path, partner, id string
+	root              *os.Root
 	ready             bool
 	settle            time.Duration
 
-	seen      map[string]observed // dropped files, as they were when first seen so
-	adopted   time.Time           // when files of others were last looked for
-	notBefore time.Time           // it could not be looked into, or the partner not send
+	seen      map[string]observed  // dropped files, as they were when first seen so
+	putOff    map[string]time.Time // files that could not be taken, until when they are left
+	adopted   time.Time            // when files of others were last looked for
+	notBefore time.Time            // it could not be looked into, or the partner not send
 
 	lock *os.File // of our folder of taken files; nil: there is none yet
 	next int
@@ -66,7 +71,7 @@ func isDrop(name string) bool {
 // or that were as they are for the time of settling. That is counted here, and not
 // from the file's own time: the clock of a file server is another.
 func (f *dropFolder) still(now time.Time) (names []string, err error) {
-	entries, err := os.ReadDir(f.path)
+	entries, err := f.list(".")
 	if err != nil {
 		return nil, err
 	}
@@ -79,15 +84,20 @@ func (f *dropFolder) still(now time.Time) (names []string, err error) {
 			delete(f.seen, name)
 		}
 	}
+	for name, until := range f.putOff {
+		if !there[name] || !now.Before(until) {
+			delete(f.putOff, name)
+		}
+	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !isDrop(e.Name()) {
+		if _, later := f.putOff[e.Name()]; later || !e.Type().IsRegular() || !isDrop(e.Name()) {
 			continue
 		}
 		if there[e.Name()+readyMark] {
 			names = append(names, e.Name())
 			continue
 		}
-		st, err := e.Info()
+		st, err := f.root.Lstat(e.Name())
 		if errors.Is(err, fs.ErrNotExist) { // taken by another
 			continue
 		}
@@ -106,9 +116,10 @@ func (f *dropFolder) still(now time.Time) (names []string, err error) {
 	return names, nil
 }
 
-func (f *dropFolder) processing() string { return filepath.Join(f.path, ".edigw", "processing") }
+// processing is where the folders of taken files are.
+const processing = ".edigw/processing"
 
-func (f *dropFolder) own() string { return filepath.Join(f.processing(), f.id) }
+func (f *dropFolder) own() string { return filepath.Join(processing, f.id) }
 
 // open makes our folder of taken files. It gets its name when it is locked, so
 // that nobody takes it for one that was left.
@@ -116,21 +127,21 @@ func (f *dropFolder) open() error {
 	if f.lock != nil {
 		return nil
 	}
-	if err := os.MkdirAll(f.processing(), 0o700); err != nil {
+	if err := f.mkdirs(processing, 0o700); err != nil {
 		return err
 	}
-	hidden := filepath.Join(f.processing(), "."+f.id)
-	if err := os.MkdirAll(hidden, 0o700); err != nil {
+	hidden := filepath.Join(processing, "."+f.id)
+	if err := f.mkdirs(hidden, 0o700); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(filepath.Join(hidden, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := f.root.OpenFile(filepath.Join(hidden, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	if err := flock(lock); err != nil {
 		return errors.Join(fmt.Errorf("lock %s: %w; the folder has to be on a file system with locks", lock.Name(), err), lock.Close())
 	}
-	if err := os.Rename(hidden, f.own()); err != nil {
+	if err := f.root.Rename(hidden, f.own()); err != nil {
 		return errors.Join(err, lock.Close())
 	}
 	f.lock = lock
@@ -153,23 +164,26 @@ func (f *dropFolder) place() (string, error) {
 func (f *dropFolder) take(name string) (*dropped, error) {
 	dir, err := f.place()
 	if err == nil {
-		err = os.Mkdir(dir, 0o700)
+		err = f.root.Mkdir(dir, 0o700)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := &dropped{folder: f, path: filepath.Join(dir, name), written: f.seen[name].mtime}
+	d := &dropped{folder: f, name: name, path: filepath.Join(dir, name), written: f.seen[name].mtime}
 	mark := name + readyMark
-	marked, err := move(filepath.Join(f.path, mark), filepath.Join(dir, mark))
+	marked, err := f.move(mark, filepath.Join(dir, mark))
+	if errors.Is(err, syscall.ENAMETOOLONG) { // no mark can stand beside a name so long
+		marked, err = false, nil
+	}
 	if err == nil && f.ready && !marked {
-		return nil, os.Remove(dir)
+		return nil, f.root.Remove(dir)
 	}
 	taken := false
 	if err == nil {
-		taken, err = move(filepath.Join(f.path, name), d.path)
+		taken, err = f.move(name, d.path)
 	}
 	if err == nil && marked {
-		err = os.Remove(filepath.Join(dir, mark))
+		err = f.root.Remove(filepath.Join(dir, mark))
 	}
 	delete(f.seen, name)
 	switch {
@@ -178,17 +192,17 @@ func (f *dropFolder) take(name string) (*dropped, error) {
 	case taken:
 		return d, nil
 	}
-	return nil, errors.Join(err, os.Remove(dir))
+	return nil, errors.Join(err, f.root.Remove(dir))
 }
 
 // move renames a file; false if it is not there.
 //
 // QUIRK: over NFS the answer to a rename may be lost, and the second try finds it
 // done.
-func move(from, to string) (bool, error) {
-	err := os.Rename(from, to)
+func (f *dropFolder) move(from, to string) (bool, error) {
+	err := f.root.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, moved := os.Lstat(to)
+		_, moved := f.root.Lstat(to)
 		return moved == nil, nil
 	}
 	return err == nil, err
@@ -196,38 +210,39 @@ func move(from, to string) (bool, error) {
 
 // left reports whether there are taken files of others.
 func (f *dropFolder) left() bool {
-	entries, err := os.ReadDir(f.processing())
+	entries, err := f.list(processing)
 	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != f.id })
 }
 
 // adopt takes over what watchers that died have left.
 func (f *dropFolder) adopt() (found []*dropped, err error) {
-	entries, err := os.ReadDir(f.processing())
+	entries, err := f.list(processing)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	var troubles []error // of one watcher's files, which do not keep the others'
 	for _, e := range entries {
 		if e.Name() == f.id || !e.IsDir() {
 			continue
 		}
-		of, err := f.adoptFrom(filepath.Join(f.processing(), e.Name()))
+		of, err := f.adoptFrom(filepath.Join(processing, e.Name()))
 		found = append(found, of...)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another adopts it
-			return found, err
+			troubles = append(troubles, fmt.Errorf("take over %s: %w", e.Name(), err))
 		}
 	}
-	return found, nil
+	return found, errors.Join(troubles...)
 }
 
 // adoptFrom takes over the files of one watcher, if it has died: nobody holds its
 // lock then, which we hold until its folder is gone.
 func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
-	lock, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR, 0)
+	lock, err := f.root.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(dir) // empty, if its end was interrupted; else somebody is making it
+		_ = f.root.Remove(dir) // empty, if its end was interrupted; else somebody is making it
 		return nil, nil
 	}
 	if err != nil {
@@ -237,7 +252,7 @@ func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
 	if flock(lock) != nil {
 		return nil, nil // it lives
 	}
-	places, err := os.ReadDir(dir)
+	places, err := f.list(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -245,12 +260,12 @@ func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
 		if !p.IsDir() {
 			continue
 		}
-		files, err := os.ReadDir(filepath.Join(dir, p.Name()))
+		files, err := f.list(filepath.Join(dir, p.Name()))
 		if err != nil {
 			return found, err
 		}
 		if len(files) == 0 { // it died before it moved the file there, or after it moved it on
-			if err := os.Remove(filepath.Join(dir, p.Name())); err != nil {
+			if err := f.root.Remove(filepath.Join(dir, p.Name())); err != nil {
 				return found, err
 			}
 			continue
@@ -259,7 +274,7 @@ func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
 		if err != nil {
 			return found, err
 		}
-		if err := os.Rename(filepath.Join(dir, p.Name()), to); err != nil {
+		if err := f.root.Rename(filepath.Join(dir, p.Name()), to); err != nil {
 			return found, err
 		}
 		d, err := f.unpack(to, files)
@@ -270,7 +285,7 @@ func (f *dropFolder) adoptFrom(dir string) (found []*dropped, err error) {
 			found = append(found, d)
 		}
 	}
-	return found, errors.Join(os.Remove(lock.Name()), os.Remove(dir))
+	return found, errors.Join(f.root.Remove(filepath.Join(dir, ".lock")), f.root.Remove(dir))
 }
 
 // unpack finds the file among what a watcher has left in a place: it may have died
@@ -281,16 +296,16 @@ func (f *dropFolder) unpack(dir string, files []os.DirEntry) (d *dropped, err er
 		if strings.HasSuffix(file.Name(), readyMark) {
 			mark = file.Name()
 		} else {
-			d = &dropped{folder: f, path: filepath.Join(dir, file.Name())}
+			d = &dropped{folder: f, name: file.Name(), path: filepath.Join(dir, file.Name())}
 		}
 	}
 	switch {
 	case mark == "":
 		return d, nil
 	case d != nil:
-		return d, os.Remove(filepath.Join(dir, mark))
+		return d, f.root.Remove(filepath.Join(dir, mark))
 	}
-	return nil, errors.Join(os.Rename(filepath.Join(dir, mark), filepath.Join(f.path, mark)), os.Remove(dir))
+	return nil, errors.Join(f.root.Rename(filepath.Join(dir, mark), mark), f.root.Remove(dir))
 }
 
 // close gives our folder back, if nothing is in it, and the token.
@@ -299,49 +314,10 @@ func (f *dropFolder) close() (err error) {
 		err = f.giveBack()
 	}
 	if f.lock == nil {
-		return err
+		return errors.Join(err, f.root.Close())
 	}
-	if left, e := os.ReadDir(f.own()); e == nil && len(left) == 1 { // the lock
-		err = errors.Join(err, os.Remove(filepath.Join(f.own(), ".lock")), os.Remove(f.own()))
+	if left, e := f.list(f.own()); e == nil && len(left) == 1 { // the lock
+		err = errors.Join(err, f.root.Remove(filepath.Join(f.own(), ".lock")), f.root.Remove(f.own()))
 	}
-	return errors.Join(err, f.lock.Close())
-}
-
-// tokenAge is after how long a token that was made is made anew: it holds for a
-// day.
-const tokenAge = 12 * time.Hour
-
-// connect finds the ingress and a token of the partner.
-func (f *dropFolder) connect(w *watch) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.to.http != nil && time.Since(f.made) < tokenAge {
-		return nil
-	}
-	c := ingestCommand{Partner: f.partner, Ingress: w.command.Ingress, PartnerToken: w.command.PartnerToken, connection: w.command.connection}
-	to, giveBack, err := c.target(w.sender)
-	if err != nil {
-		return err
-	}
-	if f.giveBack != nil {
-		if err := f.giveBack(); err != nil {
-			w.log.Warn("a token that was made for this run was not revoked; it ends by itself within a day", "partner", f.partner, "err", err)
-		}
-	}
-	f.to, f.giveBack, f.made = to, giveBack, time.Now()
-	return nil
-}
-
-// reach is where to send and with what, as connect found it.
-func (f *dropFolder) reach() ingress {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.to
-}
-
-// forget has connect find a token anew.
-func (f *dropFolder) forget() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.made = time.Time{}
+	return errors.Join(err, f.lock.Close(), f.root.Close())
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -179,7 +183,12 @@ func TestWatch(t *testing.T) {
 		}
 	})
 	t.Run("a file that grows is left until it lies still", func(t *testing.T) {
-		f := &dropFolder{path: t.TempDir(), settle: time.Second, seen: map[string]observed{}}
+		f, err := openFolder(t.TempDir(), "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.root.Close() }() // it was read only
+		f.settle = time.Second
 		now := time.Now()
 		at := func(after time.Duration, want ...string) {
 			t.Helper()
@@ -281,4 +290,149 @@ func TestWatchAgainstAGateway(t *testing.T) {
 	if g.must(&p, "partners", "show", "acme", "-o", "json"); len(p.Tokens) != 1 || p.Tokens[0].Revoked == nil {
 		t.Errorf("%+v", p.Tokens)
 	}
+}
+
+func TestWatchLinks(t *testing.T) {
+	// links gives a folder of two partners, one of which lays a link in its own.
+	links := func(t *testing.T, name, to string) (a *answering, drops string) {
+		a, drops = newAnswering(t), t.TempDir()
+		for _, partner := range []string{"acme", "h1"} {
+			if err := os.Mkdir(filepath.Join(drops, partner), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drop(t, filepath.Join(drops, "acme"), "1.edi", "bad 1", "2.edi", "good 2")
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(drops, "acme", name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(drops, "acme", name)); err != nil {
+			t.Fatal(err)
+		}
+		return a, drops
+	}
+	day := time.Now().UTC().Format("2006/01/02")
+	for _, l := range []struct{ name, to string }{
+		{"error", "../h1"},
+		{"archive", "../h1"},
+		{".edigw", "../h1"},
+		{".edigw/processing", "../../h1"},
+		{"archive/" + day[:4], "../../h1"},
+		{"archive/" + day, "../../../../h1"},
+		{"error", "."},   // what is refused would be dropped again
+		{"archive", "."}, // and what was accepted
+		{".edigw", "."},
+		{"error", "../nobody"},
+	} {
+		t.Run("a link "+strings.ReplaceAll(l.name, day, "archive/DAY")+" to "+l.to+" moves no file to where it leads", func(t *testing.T) {
+			a, drops := links(t, l.name, l.to)
+			r := watchOnce(t, a, filepath.Join(drops, "acme"))
+			if r.code != exitFailed || !strings.Contains(r.stderr, "is a link") {
+				t.Errorf("exit %d\n%s", r.code, r.stderr)
+			}
+			if list := tree(t, filepath.Join(drops, "h1")); len(list) > 0 {
+				t.Errorf("the neighbour has %v", list)
+			}
+			for _, name := range []string{"1.edi", "2.edi"} {
+				if _, err := os.Lstat(filepath.Join(drops, "acme", name)); err != nil {
+					t.Errorf("%v\n%s", err, r.stderr)
+				}
+			}
+			if len(a.keys) > 0 {
+				t.Errorf("sent %v", a.keys)
+			}
+			if err := os.Remove(filepath.Join(drops, "acme", l.name)); err != nil {
+				t.Fatal(err)
+			}
+			if r := watchOnce(t, a, filepath.Join(drops, "acme")); r.code != exitPartly || len(a.sent("good 2")) != 1 {
+				t.Errorf("without the link exit %d\n%s", r.code, r.stderr)
+			}
+		})
+	}
+	t.Run("a link that is laid while a file is taken leads nowhere either", func(t *testing.T) {
+		_, drops := links(t, "error", "../h1")
+		f, err := openFolder(filepath.Join(drops, "acme"), "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.root.Close() }() // nothing of it is needed
+		if err := f.root.Rename("1.edi", "error/1.edi"); err == nil {
+			t.Error("it was moved out of the folder")
+		}
+		if _, err := f.writeNew("error/1.edi.reason.txt", []byte("x")); err == nil {
+			t.Error("a reason was written outside the folder")
+		}
+		if list := tree(t, filepath.Join(drops, "h1")); len(list) > 0 {
+			t.Errorf("the neighbour has %v", list)
+		}
+	})
+	t.Run("a reason is not written through a link, nor read from a pipe", func(t *testing.T) {
+		a, dir := newAnswering(t), t.TempDir()
+		drop(t, dir, "1.edi", "bad 1", "2.edi", "bad 2", ".kept", "")
+		if err := os.Mkdir(filepath.Join(dir, "error"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(dir, "error", "2.edi.reason.txt"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("../.kept", filepath.Join(dir, "error", "1.edi.reason.txt")); err != nil {
+			t.Fatal(err)
+		}
+		r := watchOnce(t, a, dir)
+		want := []string{".kept", "error/1-2.edi", "error/1-2.edi.reason.txt", "error/1.edi.reason.txt", "error/2-2.edi", "error/2-2.edi.reason.txt", "error/2.edi.reason.txt"}
+		if diff := cmp.Diff(want, tree(t, dir)); diff != "" || read(t, filepath.Join(dir, ".kept")) != "" {
+			t.Errorf("%s\n%s", diff, r.stderr)
+		}
+	})
+}
+
+func TestWatchLongNames(t *testing.T) {
+	t.Run("a name of any length that can be is archived, refused and told of", func(t *testing.T) {
+		a, dir := newAnswering(t), t.TempDir()
+		var lengths []int
+		for n := 236; n <= 255; n++ {
+			for _, what := range []string{"good", "bad"} {
+				name := what + strings.Repeat("n", n-len(what)-4) + ".edi"
+				drop(t, dir, name, fmt.Sprintf("%s %d", what, n))
+				lengths = append(lengths, len(name))
+			}
+		}
+		drop(t, dir, "zz.edi", "good behind them")
+		r := watchOnce(t, a, dir)
+		if list := tree(t, dir); r.code != exitPartly || len(list) != 2*len(lengths)+2 {
+			t.Errorf("exit %d, %d files %v\n%s", r.code, len(list), list, r.stderr)
+		}
+		for _, path := range tree(t, dir) {
+			if !strings.HasPrefix(path, "archive/DAY/") && !strings.HasPrefix(path, "error/") {
+				t.Errorf("%s is left\n%s", path, r.stderr)
+			}
+		}
+	})
+	t.Run("a name that fits stays, and one that does not keeps its extension and has a digest", func(t *testing.T) {
+		long := strings.Repeat("ü", 125) + ".edi"
+		for _, c := range []struct {
+			name string
+			n    int
+			want string
+		}{
+			{"1.edi", 1, "1.edi"},
+			{"1.edi", 2, "1-2.edi"},
+			{strings.Repeat("n", 238) + ".edi", 1, strings.Repeat("n", 238) + ".edi"},
+			{long, 1, strings.Repeat("ü", 110) + "-" + digestOf(long) + ".edi"},
+			{long, 12, strings.Repeat("ü", 109) + "-" + digestOf(long) + "-12.edi"},
+		} {
+			got := fitting(c.name, c.n, ".receipt.json")
+			if diff := cmp.Diff(c.want, got); diff != "" || len(got)+len(".receipt.json") > 255 {
+				t.Errorf("%d bytes: %s", len(got), diff)
+			}
+		}
+		if fitting("a"+long, 1, "") == fitting("b"+long[1:], 1, "") {
+			t.Error("two long names became one")
+		}
+	})
+}
+
+// digestOf is what a shortened name has of the whole.
+func digestOf(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
 }
