@@ -26,6 +26,9 @@ type Mail struct {
 	Secret func(name string) (string, error)
 	Guard  *Guard
 	Now    func() time.Time
+
+	from *mail.Address
+	to   []*mail.Address
 }
 
 const (
@@ -33,8 +36,20 @@ const (
 	mailTime  = time.Minute // for one mail
 )
 
-// Open checks the secret, and makes the sink.
+// Open checks the secret and the addresses, and makes the sink.
 func (m *Mail) Open() (outbox.Sink, error) {
+	var err error
+	if m.from, err = mail.ParseAddress(m.Spec.From); err != nil {
+		return outbox.Sink{}, fmt.Errorf("from: %q: %w", m.Spec.From, err)
+	}
+	m.to = nil
+	for _, text := range m.Spec.To {
+		to, err := mail.ParseAddress(text)
+		if err != nil {
+			return outbox.Sink{}, fmt.Errorf("to: %q: %w", text, err)
+		}
+		m.to = append(m.to, to)
+	}
 	if m.Spec.Secret != "" {
 		if _, err := m.Secret(m.Spec.Secret); err != nil {
 			return outbox.Sink{}, err
@@ -43,9 +58,19 @@ func (m *Mail) Open() (outbox.Sink, error) {
 	return outbox.Sink{Send: m.send, Batch: mailBatch, Rest: m.Every}, nil
 }
 
+// send sends the batch as one mail. Content that the server refuses is sent in halves,
+// down to a mail of one event: only that one is to blame, and those before it arrive.
 func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log []outbox.Attempt, err error) {
 	at, began := m.Now(), time.Now()
-	err = m.deliver(ctx, m.text(batch, at))
+	omitted, err := m.deliver(ctx, m.text(batch, at))
+	if errors.Is(err, outbox.ErrRefused) && len(batch) > 1 {
+		half := len(batch) / 2
+		if sent, log, err = m.send(ctx, batch[:half]); err != nil {
+			return sent, log, err
+		}
+		more, rest, err := m.send(ctx, batch[half:])
+		return sent + more, append(log, rest...), err
+	}
 	failure, code := "", 250
 	if err != nil {
 		failure, code = err.Error(), 0
@@ -54,7 +79,7 @@ func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log 
 		}
 	}
 	for _, r := range batch {
-		log = append(log, outbox.Attempt{Event: r.ID, At: at, Status: code, Took: time.Since(began), Failure: failure})
+		log = append(log, outbox.Attempt{Event: r.ID, At: at, Status: code, Took: time.Since(began), Failure: failure, Answer: strings.Join(omitted, "; ")})
 	}
 	if err != nil {
 		return 0, log, err
@@ -63,17 +88,18 @@ func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log 
 }
 
 // deliver speaks SMTP (RFC 5321). Only what the server says of the content itself
-// refuses it; a server that wants no mail from us or to them may do so tomorrow.
-func (m *Mail) deliver(ctx context.Context, text []byte) error {
+// refuses it; a server that wants no mail from us or to them may do so tomorrow. It
+// gives whom the server does not know, with what it said: the others get their mail.
+func (m *Mail) deliver(ctx context.Context, text []byte) (omitted []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
 	host, _, err := net.SplitHostPort(m.Spec.Server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	conn, err := m.Guard.DialContext(ctx, "tcp", m.Spec.Server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = conn.Close() }()                         // Quit has ended it, or it failed
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // reads and writes end with ctx
@@ -84,57 +110,68 @@ func (m *Mail) deliver(ctx context.Context, text []byte) error {
 	}
 	c, err := smtp.NewClient(conn, host)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m.Spec.TLS == "starttls" {
 		if ok, _ := c.Extension("STARTTLS"); !ok {
-			return fmt.Errorf("%s offers no STARTTLS: anybody on the way could read the mail; use another port with tls: tls, or say tls: none", m.Spec.Server)
+			return nil, fmt.Errorf("%s offers no STARTTLS: anybody on the way could read the mail; use another port with tls: tls, or say tls: none", m.Spec.Server)
 		}
 		if err := c.StartTLS(secure); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if m.Spec.User != "" {
 		password, err := m.Secret(m.Spec.Secret)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := c.Auth(smtp.PlainAuth("", m.Spec.User, password, host)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := c.Mail(bare(m.Spec.From)); err != nil {
-		return err
+	if err := c.Mail(bare(m.from)); err != nil {
+		return nil, err
 	}
-	for _, to := range m.Spec.To {
-		if err := c.Rcpt(bare(to)); err != nil {
-			return err
+	for _, to := range m.to {
+		err := c.Rcpt(bare(to))
+		answer, ok := errors.AsType[*textproto.Error](err)
+		switch {
+		case err == nil:
+			continue
+		case !ok || answer.Code < 500: // perhaps later, and then all of them
+			return nil, fmt.Errorf("%s: %w", to.Address, err)
+		}
+		omitted = append(omitted, "not sent to "+to.Address+": "+answer.Error())
+		if len(omitted) == len(m.to) {
+			return nil, fmt.Errorf("the server takes mail for none of them: %s: %w", to.Address, err)
 		}
 	}
 	w, err := c.Data()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := w.Write(text); err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.Close(); err != nil { // the answer to the content
 		if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
-			return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+			return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 		}
-		return err
+		return nil, err
 	}
 	_ = c.Quit() // the server has the mail
-	return nil
+	return omitted, nil
 }
 
-// bare is the address alone, as the envelope has it.
-func bare(s string) string {
-	a, err := mail.ParseAddress(s)
-	if err != nil {
-		return s
-	}
-	return a.Address
+// bare is the address alone, as the envelope has it (RFC 5321 §4.1.2).
+func bare(a *mail.Address) string {
+	return strings.Trim((&mail.Address{Address: a.Address}).String(), "<>")
+}
+
+// named is the address as a header has it: as it was read, not as it was given, since a
+// comment may hold line breaks (RFC 5322 §3.2.2).
+func named(a *mail.Address) string {
+	return (&mail.Address{Name: shortText(a.Name, 100), Address: a.Address}).String()
 }
 
 // text writes the mail (RFC 5322).
@@ -155,8 +192,12 @@ func (m *Mail) text(batch []*outbox.Record, at time.Time) []byte {
 	}
 	var b bytes.Buffer
 	header := func(name, value string) { fmt.Fprintf(&b, "%s: %s\r\n", name, value) }
-	header("From", m.Spec.From)
-	header("To", strings.Join(m.Spec.To, ", "))
+	var to []string
+	for _, a := range m.to {
+		to = append(to, named(a))
+	}
+	header("From", named(m.from))
+	header("To", strings.Join(to, ",\r\n "))
 	header("Date", at.Format(time.RFC1123Z))
 	header("Subject", mime.QEncoding.Encode("utf-8", shortText(subject, 120)))
 	header("Message-ID", fmt.Sprintf("<%s.%s@edigw>", first.ID, last.ID))

@@ -11,51 +11,44 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/outbox"
 )
 
-// mailServer takes one mail; at is the answer to the command that it begins with.
+// mailServer takes mails; at is the answer to the command that it begins with.
 func mailServer(t *testing.T, at map[string]string) (address string, got *strings.Builder) {
+	t.Helper()
+	got = &strings.Builder{}
+	return mailServerThat(t, func(line, text string) string {
+		for command, other := range at {
+			if strings.HasPrefix(line, command) {
+				return other
+			}
+		}
+		got.WriteString(text)
+		return "250 ok"
+	}), got
+}
+
+// mailServerThat takes mails as answer says, which gets each command, and END with the
+// whole text of a mail.
+func mailServerThat(t *testing.T, answer func(line, text string) string) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = &strings.Builder{}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "220 mail.example ESMTP\r\n")
-		data := false
-		for lines := bufio.NewScanner(conn); lines.Scan(); {
-			line := lines.Text()
-			if data {
-				if line != "." {
-					got.WriteString(line + "\r\n")
-					continue
-				}
-				data, line = false, "END"
-			}
-			answer := "250 ok"
-			for command, other := range at {
-				if strings.HasPrefix(line, command) {
-					answer = other
-				}
-			}
-			if line == "DATA" && answer == "250 ok" {
-				data, answer = true, "354 go on"
-			}
-			fmt.Fprint(conn, answer+"\r\n")
-			if line == "QUIT" {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
 				return
 			}
+			takeMail(conn, answer)
 		}
 	}()
 	t.Cleanup(func() {
@@ -64,7 +57,33 @@ func mailServer(t *testing.T, at map[string]string) (address string, got *string
 		}
 		<-ended
 	})
-	return l.Addr().String(), got
+	return l.Addr().String()
+}
+
+func takeMail(conn net.Conn, answer func(line, text string) string) {
+	defer conn.Close()
+	fmt.Fprint(conn, "220 mail.example ESMTP\r\n")
+	var text strings.Builder
+	data := false
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		line := lines.Text()
+		if data {
+			if line != "." {
+				text.WriteString(line + "\r\n")
+				continue
+			}
+			data, line = false, "END"
+		}
+		said := answer(line, text.String())
+		text.Reset()
+		if line == "DATA" && said == "250 ok" {
+			data, said = true, "354 go on"
+		}
+		fmt.Fprint(conn, said+"\r\n")
+		if line == "QUIT" {
+			return
+		}
+	}
 }
 
 func mailTo(t *testing.T, server string, change ...func(*outbox.MailSpec)) outbox.Sink {
@@ -117,6 +136,91 @@ func TestMail(t *testing.T) {
 			t.Error(got.String())
 		}
 	})
+	t.Run("who is not known is left out and noted, and the others get their mail", func(t *testing.T) {
+		var to []string
+		mails := 0
+		address := mailServerThat(t, func(line, text string) string {
+			if strings.HasPrefix(line, "RCPT") {
+				if strings.Contains(line, "gone@") {
+					return "550 no such user"
+				}
+				to = append(to, line)
+			}
+			if line == "END" {
+				mails++
+			}
+			return "250 ok"
+		})
+		sink := mailTo(t, address, func(s *outbox.MailSpec) {
+			s.To = []string{"one@north.example", "Gone <gone@north.example>", `"two two"@north.example`}
+		})
+		sent, log, err := sink.Send(t.Context(), []*outbox.Record{record()})
+		if sent != 1 || err != nil || len(log) != 1 || log[0].Status != 250 || log[0].Failure != "" || log[0].Answer != "not sent to gone@north.example: 550 \"no such user\"" || mails != 1 {
+			t.Errorf("%d, %+v, %v; %d mails", sent, log, err, mails)
+		}
+		if diff := cmp.Diff([]string{"RCPT TO:<one@north.example>", `RCPT TO:<"two two"@north.example>`}, to); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("of a batch that is refused only the event to blame is refused", func(t *testing.T) {
+		for bad := range 7 {
+			var batch []*outbox.Record
+			for range 7 {
+				batch = append(batch, notice("drift.opened", "business", "x"))
+			}
+			spam := batch[bad].ID.String()
+			var took []string
+			address := mailServerThat(t, func(line, text string) string {
+				if line == "END" {
+					if strings.Contains(text, "event "+spam) {
+						return "554 looks like spam"
+					}
+					took = append(took, text)
+				}
+				return "250 ok"
+			})
+			sink := mailTo(t, address)
+			sent, log, err := sink.Send(t.Context(), batch)
+			if sent != bad || !errors.Is(err, outbox.ErrRefused) || len(log) != bad+1 || log[bad].Event != batch[bad].ID || log[bad].Status != 554 {
+				t.Fatalf("the event %d is to blame: %d, %+v, %v", bad, sent, log, err)
+			}
+			for i, r := range batch[:bad] {
+				if log[i].Event != r.ID || log[i].Status != 250 || strings.Count(strings.Join(took, ""), "event "+r.ID.String()) != 1 {
+					t.Errorf("the event %d is to blame, and %d did not come once: %+v", bad, i, log[i])
+				}
+			}
+		}
+	})
+	t.Run("no address brings a header of its own", func(t *testing.T) {
+		address, got := mailServer(t, nil)
+		sink := mailTo(t, address, func(s *outbox.MailSpec) {
+			s.From = "EDI <edigw@north.example> (x\r\nBcc: stranger@example.net)"
+			s.To = []string{"edi@north.example (y\r\nReply-To: stranger@example.net\r\n\r\nbody)", "Jörg <joerg@north.example>"}
+		})
+		if _, _, err := sink.Send(t.Context(), []*outbox.Record{record()}); err != nil {
+			t.Fatal(err)
+		}
+		m, err := mail.ReadMessage(strings.NewReader(got.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Bcc", "Reply-To"} {
+			if v := m.Header.Get(name); v != "" {
+				t.Errorf("%s: %s", name, v)
+			}
+		}
+		to, err := m.Header.AddressList("To")
+		if err != nil || len(to) != 2 || to[0].Address != "edi@north.example" || strings.ContainsAny(to[0].Name, "\r\n") || to[1].Name != "Jörg" || m.Header.Get("From") != `"EDI" <edigw@north.example>` || m.Header.Get("Subject") == "" {
+			t.Errorf("%v, %v, %v", to, m.Header, err)
+		}
+	})
+	t.Run("what is no address is told of before anything is sent", func(t *testing.T) {
+		for _, s := range []outbox.MailSpec{{From: "edigw", To: []string{"edi@north.example"}}, {From: "edigw@north.example", To: []string{"a@north.example, b@north.example"}}} {
+			if _, err := (&Mail{Spec: s}).Open(); err == nil {
+				t.Errorf("%+v is taken", s)
+			}
+		}
+	})
 	for _, c := range []struct {
 		name    string
 		at      map[string]string
@@ -127,6 +231,7 @@ func TestMail(t *testing.T) {
 		{"content that the server will not have is refused", map[string]string{"END": "554 looks like spam"}, nil, true, "spam"},
 		{"a server that is full is asked again", map[string]string{"END": "452 full"}, nil, false, "full"},
 		{"an address that is not there may be tomorrow", map[string]string{"RCPT": "550 unknown"}, nil, false, "unknown"},
+		{"one who may get it later keeps it for all", map[string]string{"RCPT": "451 greylisted"}, nil, false, "greylisted"},
 		{"a server that offers no TLS gets nothing", nil, func(s *outbox.MailSpec) { s.TLS = "starttls" }, false, "offers no STARTTLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
