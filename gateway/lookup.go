@@ -334,7 +334,8 @@ func (g *Gateway) repeat(in *intake) (*Receipt, error) {
 func (in *intake) took() int32 { return int32(min(time.Since(in.started).Microseconds(), 1<<31-1)) }
 
 // LastDeliveries is queued with the journal rows of plain duplicates: the keys'
-// windows count from their last delivery.
+// windows count from their last delivery, and an acknowledgement that did not reach the
+// partner is sent again.
 func LastDeliveries(b *pgx.Batch, ds []*journal.Delivery) {
 	var refs []dedup.Ref
 	for _, d := range ds {
@@ -348,4 +349,5 @@ func LastDeliveries(b *pgx.Batch, ds []*journal.Delivery) {
 	if len(refs) > 0 {
 		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
 	}
+	queueRepeated(b, ds)
 }

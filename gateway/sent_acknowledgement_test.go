@@ -75,3 +75,40 @@ func TestAcknowledgementsThatAreSent(t *testing.T) {
 		}
 	})
 }
+
+func TestARepeatBringsAnAcknowledgementThatDidNotArrive(t *testing.T) {
+	states := `select count(*) from effect where state = $1`
+	for name, c := range map[string]struct {
+		left int // state of the effect
+		want int
+	}{
+		"given up, it goes out again":            {4, 1},
+		"not known to have arrived, it does too": {5, 1},
+		"arrived, it does not":                   {3, 3},
+		"on its way, it stays so":                {2, 2},
+	} {
+		for _, bad := range []string{"", "count"} {
+			t.Run(name+map[string]string{"": "", "count": ", of what was refused"}[bad], func(t *testing.T) {
+				r := newRig(t)
+				r.policy(func(p *partners.Policy) { p.Acknowledge = "webhook" })
+				deliver := func() {
+					t.Helper()
+					if _, err := r.deliver("acme", "t1", interchange("1", message{number: "R-1", bad: bad})); err != nil {
+						t.Fatal(err)
+					}
+				}
+				deliver()
+				content := `select count(distinct body->>'content') from outbox where kind = 'acknowledgement'`
+				r.exec(`update effect set state = $1, attempts = 7, failure = 'timeout', lease_id = null`, c.left)
+				deliver()
+				r.Later.Flush(t.Context())
+				if n := r.count(states, c.want); n != 1 {
+					t.Errorf("%d effects in state %d", n, c.want)
+				}
+				if n := r.count(content) + r.count(`select count(*) from effect`); n != 2 {
+					t.Errorf("there is another acknowledgement, or another effect of it")
+				}
+			})
+		}
+	}
+}

@@ -139,6 +139,7 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	}
 	dedup.QueueJobs(s.batch, pl.jobs())
 	pl.queueLastDelivery(s.batch)
+	pl.queueRepeats(s.batch)
 	if err := g.writeDocuments(ctx, s, pl); err != nil {
 		return err
 	}
@@ -193,18 +194,6 @@ func (pl *plan) queueLastDelivery(b *pgx.Batch) {
 	if len(refs) > 0 {
 		dedup.QueueLastDelivery(b, dedup.SortRefs(refs))
 	}
-}
-
-// queueRepeats has the functional acknowledgements of duplicates sent again whose last
-// delivery is not confirmed.
-func (pl *plan) queueRepeats(b *pgx.Batch) {
-	var repeats []outbox.Acknowledged
-	for _, r := range pl.results {
-		if r.verdict == Duplicate && r.key != nil && r.p != nil {
-			repeats = append(repeats, outbox.Acknowledged{Partner: r.key.Partner, MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256[:]})
-		}
-	}
-	outbox.QueueAcknowledgeAgain(b, repeats)
 }
 
 // writePayload keeps the bytes as they came.
