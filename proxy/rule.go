@@ -120,6 +120,9 @@ func ParseTrusted(list []string) ([]netip.Prefix, error) {
 			a = a.Unmap()
 			p, err = netip.PrefixFrom(a, a.BitLen()), nil
 		}
+		if err == nil && p.Addr().Is4In6() && p.Bits() >= 96 { // what it is held against is unmapped
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%q is no address and no network: write 10.0.0.7 or 10.0.0.0/24", text)
 		}

@@ -171,16 +171,23 @@ func TestOf(t *testing.T) {
 
 func TestParseTrusted(t *testing.T) {
 	for text, want := range map[string]string{
-		"10.0.0":    `"10.0.0" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
-		"proxy":     `"proxy" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
-		"":          `"" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
-		"0.0.0.0/0": "0.0.0.0/0 trusts everybody to say who they are: name the proxies' own addresses",
-		"::/0":      "::/0 trusts everybody to say who they are: name the proxies' own addresses",
+		"10.0.0":            `"10.0.0" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
+		"proxy":             `"proxy" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
+		"":                  `"" is no address and no network: write 10.0.0.7 or 10.0.0.0/24`,
+		"0.0.0.0/0":         "0.0.0.0/0 trusts everybody to say who they are: name the proxies' own addresses",
+		"::ffff:0.0.0.0/96": "::ffff:0.0.0.0/96 trusts everybody to say who they are: name the proxies' own addresses",
+		"::/0":              "::/0 trusts everybody to say who they are: name the proxies' own addresses",
 	} {
 		if _, err := proxy.ParseTrusted([]string{"10.0.0.1", text}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
+	t.Run("IPv4 within IPv6 is IPv4", func(t *testing.T) {
+		trusted, err := proxy.ParseTrusted([]string{"::ffff:10.0.0.0/104", "::ffff:192.0.2.7"})
+		if err != nil || len(trusted) != 2 || trusted[0].String() != "10.0.0.0/8" || trusted[1].String() != "192.0.2.7/32" {
+			t.Errorf("%v, %v", trusted, err)
+		}
+	})
 }
 
 func FuzzHeader(f *testing.F) {

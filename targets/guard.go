@@ -26,16 +26,24 @@ type Guard struct {
 var ErrGuarded = errors.New("is not on the public network, and --allow-targets does not name it")
 
 // NewGuard makes a guard that lets through what the administrator allows: host names,
-// addresses, and networks like 10.1.0.0/16.
+// addresses, and networks like 10.1.0.0/16. IPv4 may be written in IPv6 (RFC 4291
+// §2.5.5.2), as a log may show it.
 func NewGuard(allow []string) (*Guard, error) {
 	g := &Guard{}
 	for _, a := range allow {
 		a = strings.ToLower(strings.TrimSpace(a))
 		if p, err := netip.ParsePrefix(a); err == nil {
+			if p.Addr().Is4In6() {
+				if p.Bits() < 96 {
+					return nil, fmt.Errorf("%q is wider than IPv4 within IPv6; write the networks like 10.1.0.0/16 and 2001:db8::/32 each", a)
+				}
+				p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+			}
 			g.prefixes = append(g.prefixes, p.Masked())
 			continue
 		}
 		if ip, err := netip.ParseAddr(strings.Trim(a, "[]")); err == nil {
+			ip = ip.WithZone("").Unmap()
 			g.prefixes = append(g.prefixes, netip.PrefixFrom(ip, ip.BitLen()))
 			continue
 		}

@@ -200,6 +200,8 @@ func TestGuard(t *testing.T) {
 			{nil, "127.0.0.1", false}, {nil, "localhost", false}, {[]string{"erp.example"}, "localhost", false},
 			{[]string{"LOCALHOST"}, "localhost", true}, {[]string{"127.0.0.0/8"}, "localhost", true}, {[]string{"127.0.0.1"}, "127.0.0.1", true},
 			{[]string{"127.0.0.1"}, "[::ffff:127.0.0.1]", true},
+			{[]string{"::ffff:127.0.0.1"}, "127.0.0.1", true}, {[]string{"[::ffff:127.0.0.1]"}, "localhost", true}, {[]string{"::ffff:127.0.0.0/104"}, "127.0.0.1", true},
+			{[]string{"::ffff:10.1.2.3"}, "127.0.0.1", false}, {[]string{"::ffff:10.0.0.0/104"}, "127.0.0.1", false},
 		} {
 			g, err := NewGuard(c.allow)
 			if err != nil {
@@ -220,7 +222,7 @@ func TestGuard(t *testing.T) {
 		}
 	})
 	t.Run("what is no host is refused", func(t *testing.T) {
-		for _, bad := range []string{"", "http://erp.example", "erp.example:443", "*.example", "a b"} {
+		for _, bad := range []string{"", "http://erp.example", "erp.example:443", "*.example", "a b", "::ffff:10.1.2.3/24"} {
 			if _, err := NewGuard([]string{bad}); err == nil {
 				t.Errorf("%q is taken", bad)
 			}
