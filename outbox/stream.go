@@ -28,7 +28,8 @@ type Sink struct {
 	Send func(ctx context.Context, batch []*Record) (sent int, log []Attempt, err error)
 	// Batch is how many events Send takes at once; 0 is 1.
 	Batch int
-	// Rest is how long a partner's events are gathered after something was sent.
+	// Rest is how long a partner's events are gathered after something was sent; behind
+	// a full batch the next is sent at once.
 	Rest time.Duration
 	// Close ends what the sink holds open; nil: nothing.
 	Close func()
@@ -187,7 +188,7 @@ func (p *passing) Do(ctx context.Context) (err error) {
 		hold = 5 * time.Second
 	}
 	for since := time.Now(); ; {
-		list, err := readAfter(ctx, s.Pool, p.partner, p.at, types, max(s.Sink.Batch, readAhead))
+		list, full, err := p.gather(ctx, types)
 		if err != nil {
 			return err // the lease runs out
 		}
@@ -198,7 +199,7 @@ func (p *passing) Do(ctx context.Context) (err error) {
 		if err != nil || p.lease == uuid.Nil { // it was put off, and the lease ended
 			return err
 		}
-		if sent && s.Sink.Rest > 0 {
+		if sent && s.Sink.Rest > 0 && !full {
 			return p.rest(ctx, s.Sink.Rest)
 		}
 		if time.Since(since) > hold {

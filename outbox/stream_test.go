@@ -422,6 +422,32 @@ func TestStreams(t *testing.T) {
 		p.run()
 		p.arrived("acme 1", "acme 2", "acme 3")
 	})
+	t.Run("in a storm a full batch is followed by the next, and the rest comes behind the last", func(t *testing.T) {
+		p := newPost(t, hook())
+		p.streams.Sink.Batch, p.streams.Sink.Rest = 10, time.Hour
+		var sizes []int
+		p.streams.Sink.Send = func(ctx context.Context, batch []*outbox.Record) (int, []outbox.Attempt, error) {
+			sizes = append(sizes, len(batch))
+			return p.receiver.send(ctx, batch)
+		}
+		var want []string
+		for n := range 500 {
+			typ := outbox.AlertOpened // nobody wants it
+			if n%20 == 0 {
+				typ = outbox.DocumentCreated
+				want = append(want, fmt.Sprint("acme ", n))
+			}
+			write(t, p.pool, "acme", typ, fmt.Sprint(n))
+		}
+		p.run()
+		p.arrived(want...)
+		if diff := cmp.Diff([]int{10, 10, 5}, sizes); diff != "" {
+			t.Error(diff)
+		}
+		p.write("acme", "late")
+		p.run()
+		p.arrived(want...)
+	})
 	t.Run("who slept until another had the stream notes nothing", func(t *testing.T) {
 		p := newPost(t, hook())
 		p.write("acme", "1")
