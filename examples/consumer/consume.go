@@ -5,7 +5,9 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,8 +27,11 @@ func prepare(ctx context.Context, pool *pgxpool.Pool) error {
 // consumer has each event's effect once.
 type consumer struct {
 	pool     *pgxpool.Pool
-	document func(ctx context.Context, id string) (document, error) // from edigw's API
+	document func(ctx context.Context, id string) (document, error) // from edigw's API; errNotKept
 }
+
+// errNotKept: edigw has the document no longer, and never will.
+var errNotKept = errors.New("the document is no longer kept")
 
 // consume does what an event asks for, if that was not done before. also is done in
 // the same transaction, whether it was or not; nil for nothing.
@@ -82,6 +87,10 @@ func (c *consumer) effectOf(ctx context.Context, e event) (func(tx pgx.Tx) error
 		}, nil
 	}
 	d, err := c.document(ctx, data.Document)
+	if errors.Is(err, errNotKept) { // to ask again would stop all that follows, for good
+		slog.Error("an event without effect: look for its document elsewhere", "event", e.ID, "partner", e.Partner, "document", data.Document, "err", err)
+		return nothing, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ type edigwAPI struct {
 	mu     sync.Mutex
 	events []string
 	void   map[string]bool // documents that do not stand
+	purged map[string]bool // documents that are no longer kept
 	fails  int             // how often a document cannot be told
 }
 
@@ -57,6 +58,11 @@ func (a *edigwAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
+		if a.purged[id] {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"type":"https://edigw.dev/problems/not-found","title":"There is no such thing","status":404,"detail":"no document `+"`+id+`"+`"}`)
+			return
+		}
 		fmt.Fprintf(w, `{"document_id":%q,"class":"invoice","number":"N-%s","live":%v,"currency":"EUR","totals":{"payable":"119.00"}}`, id, id, !a.void[id])
 		return
 	}
@@ -65,6 +71,11 @@ func (a *edigwAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if from, err = strconv.Atoi(v); err != nil || r.URL.Query().Get("type") != "document.*" {
 			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if from > len(a.events) { // restored from a backup
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"type":"https://edigw.dev/problems/bad-parameter","title":"A parameter cannot be understood","status":400,"detail":"the cursor stands ahead"}`)
 			return
 		}
 	}
@@ -94,7 +105,7 @@ func newRig(t *testing.T) *rig {
 			t.Fatal(err)
 		}
 	}
-	r := &rig{t: t, api: &edigwAPI{void: map[string]bool{}}}
+	r := &rig{t: t, api: &edigwAPI{void: map[string]bool{}, purged: map[string]bool{}}}
 	s := httptest.NewServer(r.api)
 	t.Cleanup(s.Close)
 	r.gw = &gateway{url: s.URL, token: token, http: s.Client()}
@@ -211,6 +222,44 @@ func TestFeed(t *testing.T) {
 		wg.Wait()
 		if len(r.payables()) != 1 {
 			t.Errorf("%v", r.payables())
+		}
+	})
+	t.Run("a document that is no longer kept stops nobody", func(t *testing.T) {
+		r := newRig(t)
+		r.api.purged["a"] = true
+		r.api.events = []string{created(1, "a"), created(2, "b")}
+		if err := r.all(); err != nil || len(r.payables()) != 1 {
+			t.Errorf("%v, %v", err, r.payables())
+		}
+		if ids := lines(t, r.pool, `select event_id from consumed_event order by 1`); len(ids) != 2 {
+			t.Errorf("%v are kept", ids)
+		}
+	})
+	t.Run("a page that is not edigw's own says nothing of a document", func(t *testing.T) {
+		r := newRig(t)
+		s := httptest.NewServer(http.NotFoundHandler())
+		defer s.Close()
+		r.gw.url = s.URL
+		if _, err := r.gw.document(t.Context(), "a"); err == nil || errors.Is(err, errNotKept) {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("a place that edigw does not know after a restore begins anew, and nothing is done twice", func(t *testing.T) {
+		r := newRig(t)
+		r.api.events = []string{created(1, "a"), created(2, "b"), created(3, "c")}
+		if err := r.all(); err != nil {
+			t.Fatal(err)
+		}
+		r.api.events = []string{created(1, "a"), created(4, "d")}
+		if err := r.all(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"a acme N-a 119.00 EUR due", "b acme N-b 119.00 EUR due", "c acme N-c 119.00 EUR due", "d acme N-d 119.00 EUR due"}
+		if diff := cmp.Diff(want, r.payables()); diff != "" {
+			t.Error(diff)
+		}
+		if place := lines(t, r.pool, `select after from feed_place`); len(place) != 1 || place[0] != "2" {
+			t.Errorf("the place is %v", place)
 		}
 	})
 	t.Run("what does not stand is not payable, and a type that is not known stops nobody", func(t *testing.T) {

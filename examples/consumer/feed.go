@@ -37,14 +37,40 @@ func (g *gateway) get(ctx context.Context, path string, v any) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
+		var p problem
+		if json.Unmarshal(text, &p) == nil && strings.HasPrefix(p.Type, problemBase) {
+			return fmt.Errorf("GET %s: %s: %w", path, resp.Status, &p)
+		}
 		return fmt.Errorf("GET %s: %s: %.300s", path, resp.Status, text)
 	}
 	return json.Unmarshal(text, v)
 }
 
-// document reads one document.
+// problem is what edigw itself says is wrong (RFC 9457); a proxy's page before it, which
+// may have the same status, is none.
+type problem struct {
+	Type   string `json:"type"`
+	Detail string `json:"detail"`
+}
+
+const problemBase = "https://edigw.dev/problems/"
+
+// Error gives the detail.
+func (p *problem) Error() string { return p.Detail }
+
+// says reports whether err is edigw's problem of that name.
+func says(err error, name string) bool {
+	p, ok := errors.AsType[*problem](err)
+	return ok && p.Type == problemBase+name
+}
+
+// document reads one document; errNotKept where its retention has passed.
 func (g *gateway) document(ctx context.Context, id string) (d document, err error) {
-	return d, g.get(ctx, "/documents/"+url.PathEscape(id), &d)
+	err = g.get(ctx, "/documents/"+url.PathEscape(id), &d)
+	if says(err, "not-found") || says(err, "no-longer-kept") {
+		return d, fmt.Errorf("%w: %w", errNotKept, err)
+	}
+	return d, err
 }
 
 // page is what the feed gives at once.
@@ -99,6 +125,13 @@ func step(ctx context.Context, c *consumer, g *gateway) (more bool, err error) {
 		return false, err
 	}
 	p, err := g.events(ctx, after)
+	if after != "" && says(err, "bad-parameter") {
+		// edigw's database was restored from a backup, and the place is ahead of it, or it
+		// is of another edigw. What comes again has its id here, and causes nothing.
+		slog.Warn("the feed does not know the place, and is read from its beginning", "place", after, "err", err)
+		_, err = c.pool.Exec(ctx, `delete from feed_place`)
+		return err == nil, err
+	}
 	if err != nil {
 		return false, err
 	}
