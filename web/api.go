@@ -87,7 +87,8 @@ type API struct {
 	Version string
 	Log     *slog.Logger
 
-	tries tries // of tokens that proved nobody
+	tries        tries         // of tokens that proved nobody
+	unread, pace time.Duration // of bodies; 0 are the defaults
 }
 
 // call is one request on its way through a route.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +31,14 @@ func (c *call) body(limit int64, types ...string) ([]byte, error) {
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	if err != nil {
+		if b, ok := c.r.Body.(*pacedBody); ok {
+			b.leave()
+		}
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 			return nil, err
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, badBody("the body stopped arriving: each %d KiB have %v. Send it again", paceBytes>>10, defaultPace)
 		}
 		return nil, &problem{Status: http.StatusBadRequest, Type: "bad-body", Detail: "the body was cut short"}
 	}

@@ -17,7 +17,7 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 // Handler is everything the operations listener answers.
 func (a *API) Handler() http.Handler {
 	mux := chi.NewRouter()
-	mux.Use(headers, middleware.GetHead)
+	mux.Use(a.paced, headers, middleware.GetHead)
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		a.render(w, r, &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "there is nothing at " + r.URL.Path + "; /api/v1/openapi.json lists what there is"})
 	})
