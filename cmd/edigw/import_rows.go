@@ -20,6 +20,8 @@ import (
 type rowFile struct {
 	name    string
 	csv     *csv.Reader
+	record  *recordReader
+	line    int                    // that the row before ended in
 	columns []gateway.ImportColumn // by the place in a line
 }
 
@@ -46,7 +48,8 @@ func readRows(name string, r io.Reader) (*rowFile, error) {
 		head = head[len(byteOrderMark):]
 	}
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	f := &rowFile{name: name, csv: csv.NewReader(in)}
+	f := &rowFile{name: name, record: &recordReader{in: in}}
+	f.csv = csv.NewReader(f.record)
 	f.csv.FieldsPerRecord, f.csv.ReuseRecord = -1, true
 	most := 0
 	for _, s := range []rune{',', ';', '\t'} {
@@ -57,9 +60,9 @@ func readRows(name string, r io.Reader) (*rowFile, error) {
 	if most == 0 {
 		return nil, fmt.Errorf("%s:1: the first line names the columns, separated by comma, semicolon or tab; it is %q", name, short(string(line)))
 	}
-	names, err := f.csv.Read()
+	names, err := f.read()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	return f, f.header(names)
 }
@@ -93,16 +96,31 @@ func (f *rowFile) header(names []string) error {
 	return nil
 }
 
+// read reads a record of at most maxRecord bytes; io.EOF behind the last.
+func (f *rowFile) read() ([]string, error) {
+	f.record.until = f.csv.InputOffset() + maxRecord
+	values, err := f.csv.Read()
+	switch {
+	case errors.Is(err, errLongRecord):
+		return nil, fmt.Errorf("%s:%d: %w A value with a quote in it is quoted, and its quotes doubled", f.name, f.line+1, err)
+	case errors.Is(err, io.EOF):
+		return nil, io.EOF
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w; a value with a quote in it is quoted, and its quotes doubled", f.name, err)
+	}
+	last := len(values) - 1
+	f.line, _ = f.csv.FieldPos(last)
+	f.line += strings.Count(values[last], "\n")
+	return values, nil
+}
+
 // next gives a row and the line it begins in; io.EOF behind the last. A line
 // with another number of values is a row that cannot be read; a quote that is not
 // closed ends the file.
 func (f *rowFile) next() (row gateway.ImportRow, line int, err error) {
-	values, err := f.csv.Read()
-	if errors.Is(err, io.EOF) {
-		return row, 0, io.EOF
-	}
+	values, err := f.read()
 	if err != nil {
-		return row, 0, fmt.Errorf("%s: %w; a value with a quote in it is quoted, and its quotes doubled", f.name, err)
+		return row, 0, err
 	}
 	line, _ = f.csv.FieldPos(0)
 	for i, v := range values {
