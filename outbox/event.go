@@ -70,12 +70,13 @@ type Event struct {
 	Acknowledges *Acknowledgement // what it says of an interchange, where it is a functional acknowledgement
 }
 
-// QueueEvents writes events in one statement, and what they cause in another.
+// QueueEvents writes events in one statement, and what they cause in another. All of
+// them are a log that is read by cursor: what is to be delivered stands in effect.
 func QueueEvents(b *pgx.Batch, events []Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	var partner, id, month, kind, typ, subject, body, state columns.Column
+	var partner, id, month, kind, typ, subject, body columns.Column
 	for _, e := range events {
 		partner.Text(e.Partner)
 		id.UUID(e.ID)
@@ -84,20 +85,15 @@ func QueueEvents(b *pgx.Batch, events []Event) error {
 		typ.Text(e.Type)
 		subject.Text(e.Subject)
 		body.Marshal(e.Data)
-		if e.Kind == KindEvent { // events are a log read by cursor, the others are to be delivered
-			state.Int2(0)
-		} else {
-			state.Int2(1)
-		}
 	}
 	if err := columns.Err(&subject, &body); err != nil {
 		return fmt.Errorf("queue events: %w", err)
 	}
 	columns.Queue(b, `
-		insert into outbox (partner_id, event_id, purge_month, kind, type, subject, body, state)
+		insert into outbox (partner_id, event_id, purge_month, kind, type, subject, body)
 		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]),
-			unnest($7::jsonb[]), unnest($8::int2[])`,
-		&partner, &id, &month, &kind, &typ, &subject, &body, &state)
+			unnest($7::jsonb[])`,
+		&partner, &id, &month, &kind, &typ, &subject, &body)
 	queueEffects(b, events)
 	var acks []Acknowledgement
 	for _, e := range events {

@@ -163,14 +163,3 @@ func (r *Runner) open(ctx context.Context, s *Subscription) *runningSubscription
 	w.Start()
 	return &runningSubscription{revision: s.Revision, workers: w, sink: sink}
 }
-
-// Wake tells every subscription that something was written in this process.
-func (r *Runner) Wake() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, run := range r.running {
-		if run.workers != nil {
-			run.workers.Wake()
-		}
-	}
-}
