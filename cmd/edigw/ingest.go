@@ -133,6 +133,7 @@ func (c *ingestCommand) target(a *app) (to ingress, done func() error, err error
 	if to.http, err = httpClient(certificate); err != nil {
 		return to, done, err
 	}
+	to.http.Transport = unstalled{to.http.Transport, mostStill}
 	if to.token != "" {
 		return to, done, nil
 	}

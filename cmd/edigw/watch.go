@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +23,7 @@ type watchCommand struct {
 	Poll         time.Duration `setting:"" default:"1s" help:"How often the folder is looked at."`
 	Ingress      string        `setting:"" placeholder:"URL" help:"Address of the gateway's ingress, like http://127.0.0.1:8080; the one on this machine if left out."`
 	PartnerToken string        `setting:"" secret:"" placeholder:"TOKEN" help:"The partner's token, with --partner; with a token of the API one is made for each partner who sends."`
-	Jobs         int           `default:"4" help:"Files sent at a time."`
+	Jobs         int           `default:"4" help:"Files of one partner sent at a time."`
 	Retries      int           `default:"5" help:"With --once: how often to come back where the gateway says to. Else there is no end to it."`
 	logFlags
 	connection
@@ -61,14 +59,14 @@ func (c *watchCommand) Run(a *app) error {
 	}
 	sender := *a
 	sender.ctx = context.WithoutCancel(a.ctx) // what is on its way when we are told to stop is sent to its end
-	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), folders: map[string]*dropFolder{}}
+	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), folders: map[string]*dropFolder{}, unopened: map[string]time.Time{}}
 	if c.Once {
 		err = w.once()
 	} else {
 		w.log.Info("watching", "dir", c.Dir, "settle", c.Settle, "poll", c.Poll)
 		err = w.run()
 	}
-	return errors.Join(w.end(), err)
+	return errors.Join(w.ended, err)
 }
 
 // watch is one run.
@@ -80,53 +78,56 @@ type watch struct {
 	id      string
 	hook    func(point string) // of fault tests
 
-	folders map[string]*dropFolder // by path
-	waiting []*dropped             // taken, and to be sent at their time
+	unopened map[string]time.Time // folders that could not be opened, until when they are left
 
-	archived, refused int
-	troubled          int // folders that could not be looked into, each time
+	mu       sync.Mutex
+	folders  map[string]*dropFolder // those that are followed, by path
+	archived int
+	refused  int
+	kept     int
+	troubled int   // files and folders that could not be looked at, each time
+	ended    error // of folders that were left
 }
 
-// run looks, takes and sends, again and again.
+// count changes what is counted.
+func (w *watch) count(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+}
+
+// run follows every partner's folder until the context ends, and those that come.
 func (w *watch) run() error {
+	var followed sync.WaitGroup
 	for w.app.ctx.Err() == nil {
-		if err := w.look(time.Now()); err != nil {
+		found, err := w.find(time.Now())
+		if err != nil {
 			w.log.Error("the folder cannot be read", "err", err)
 		}
-		w.send(time.Now())
+		for _, f := range found {
+			followed.Go(func() { w.follow(f) })
+		}
 		w.sleep(w.command.Poll)
 	}
-	w.log.Info("stopping", "waiting", len(w.waiting))
+	followed.Wait()
+	w.log.Info("stopped", "archived", w.archived, "refused", w.refused, "waiting", w.kept)
 	return nil
 }
 
-// once takes what lies still, and sends it until it is done or tried often enough.
+// once takes what lies still in every folder, and sends it.
 func (w *watch) once() error {
-	if err := w.look(time.Now()); err != nil {
+	found, err := w.find(time.Now())
+	if err != nil {
 		return err
 	}
-	if !w.command.Ready {
-		w.sleep(w.command.Settle)
+	var cleared sync.WaitGroup
+	for _, f := range found {
+		cleared.Go(func() { w.clear(f) })
 	}
-	if err := w.look(time.Now()); err != nil {
-		return err
-	}
-	w.send(time.Now())
-	kept := 0
-	for len(w.waiting) > 0 && w.app.ctx.Err() == nil {
-		before := len(w.waiting)
-		w.waiting = slices.DeleteFunc(w.waiting, func(f *dropped) bool { return f.tries > w.command.Retries })
-		if kept += before - len(w.waiting); len(w.waiting) == 0 {
-			break
-		}
-		next := slices.MinFunc(w.waiting, func(a, b *dropped) int { return a.due.Compare(b.due) })
-		w.sleep(time.Until(next.due))
-		w.send(time.Now())
-	}
-	kept += len(w.waiting)
-	w.log.Info("done", "archived", w.archived, "refused", w.refused, "kept", kept)
+	cleared.Wait()
+	w.log.Info("done", "archived", w.archived, "refused", w.refused, "kept", w.kept)
 	switch {
-	case w.refused+kept+w.troubled == 0:
+	case w.refused+w.kept+w.troubled == 0:
 		return nil
 	case w.archived > 0:
 		return &exit{exitPartly, nil}
@@ -141,61 +142,52 @@ func (w *watch) sleep(d time.Duration) {
 	}
 }
 
-// look finds the partners' folders, what may be taken in each, and takes it.
-func (w *watch) look(now time.Time) error {
-	if err := w.find(); err != nil {
-		return err
-	}
-	for _, path := range slices.Sorted(func(yield func(string) bool) {
-		for path := range w.folders {
-			if !yield(path) {
-				return
-			}
-		}
-	}) {
-		f := w.folders[path]
-		if now.Before(f.notBefore) {
-			continue
-		}
-		if err := w.lookInto(f, now); err != nil {
-			f.notBefore = now.Add(adoptEvery)
-			w.troubled++
-			w.log.Error("files are left where they are", "dir", path, "partner", f.partner, "err", err, "again_in", adoptEvery)
-		}
-	}
-	return nil
-}
-
-func (w *watch) find() error {
+// find opens the partners' folders that are not followed yet.
+func (w *watch) find(now time.Time) (found []*dropFolder, err error) {
 	if w.command.Partner != "" {
-		return w.folder(w.command.Dir, w.command.Partner)
+		f, err := w.folder(w.command.Dir, w.command.Partner)
+		if f != nil {
+			found = append(found, f)
+		}
+		return found, err
 	}
 	entries, err := os.ReadDir(w.command.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range entries {
-		if e.IsDir() && partnerFolder.MatchString(e.Name()) {
-			if err := w.folder(filepath.Join(w.command.Dir, e.Name()), e.Name()); err != nil {
-				w.troubled++
-				w.log.Error("a folder cannot be opened", "partner", e.Name(), "err", err)
-			}
+		path := filepath.Join(w.command.Dir, e.Name())
+		if !e.IsDir() || !partnerFolder.MatchString(e.Name()) || now.Before(w.unopened[path]) {
+			continue
+		}
+		f, err := w.folder(path, e.Name())
+		if err != nil {
+			w.unopened[path] = now.Add(adoptEvery)
+			w.count(func() { w.troubled++ })
+			w.log.Error("a folder cannot be opened", "partner", e.Name(), "err", err, "again_in", adoptEvery)
+			continue
+		}
+		if f != nil {
+			found = append(found, f)
 		}
 	}
-	return nil
+	return found, nil
 }
 
-func (w *watch) folder(path, partner string) error {
+// folder opens a partner's folder; nil if it is followed already.
+func (w *watch) folder(path, partner string) (*dropFolder, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.folders[path] != nil {
-		return nil
+		return nil, nil
 	}
 	f, err := openFolder(path, partner)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.id, f.ready, f.settle = w.id, w.command.Ready, w.command.Settle
 	w.folders[path] = f
-	return nil
+	return f, nil
 }
 
 // openFolder opens a partner's folder, which nothing goes out of.
@@ -204,7 +196,7 @@ func openFolder(path, partner string) (*dropFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dropFolder{path: path, partner: partner, root: root, seen: map[string]observed{}, putOff: map[string]time.Time{}}, nil
+	return &dropFolder{path: path, partner: partner, root: root, seen: map[string]observed{}, putOff: map[string]time.Time{}, done: make(chan sentDrop)}, nil
 }
 
 // lookInto takes what may be taken of a folder. A folder whose partner may not
@@ -230,9 +222,9 @@ func (w *watch) lookInto(f *dropFolder, now time.Time) error {
 		for _, d := range found {
 			w.log.Info("a file is taken over from a watcher that died", "partner", f.partner, "file", d.name)
 		}
-		w.waiting = append(w.waiting, found...)
+		f.waiting = append(f.waiting, found...)
 		if err != nil {
-			w.troubled++
+			w.count(func() { w.troubled++ })
 			w.log.Error("files of a watcher that died stay where they are", "dir", f.path, "partner", f.partner, "err", err, "again_in", adoptEvery)
 		}
 	}
@@ -241,70 +233,13 @@ func (w *watch) lookInto(f *dropFolder, now time.Time) error {
 		if err != nil {
 			// One file's fault is that file's: those behind it are taken.
 			f.putOff[name] = now.Add(adoptEvery)
-			w.troubled++
+			w.count(func() { w.troubled++ })
 			w.log.Error("a file is left where it is", "partner", f.partner, "file", name, "err", err, "again_in", adoptEvery)
 		}
 		if d != nil { // else another watcher was faster
 			w.hook("watch taken")
-			w.waiting = append(w.waiting, d)
+			f.waiting = append(f.waiting, d)
 		}
 	}
 	return nil
-}
-
-// send sends what is due, several files at a time.
-func (w *watch) send(now time.Time) {
-	var due []*dropped
-	w.waiting = slices.DeleteFunc(w.waiting, func(d *dropped) bool {
-		if d.due.After(now) {
-			return false
-		}
-		due = append(due, d)
-		return true
-	})
-	slices.SortStableFunc(due, func(a, b *dropped) int { return cmp.Or(a.written.Compare(b.written), cmp.Compare(a.path, b.path)) })
-	next := make(chan *dropped)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	for range max(1, min(w.command.Jobs, len(due))) {
-		wg.Go(func() {
-			for d := range next {
-				fate := d.process(w)
-				mu.Lock()
-				w.note(d, fate)
-				mu.Unlock()
-			}
-		})
-	}
-	for _, d := range due {
-		next <- d
-	}
-	close(next)
-	wg.Wait()
-}
-
-// note counts what became of a file; one that is kept is tried again later.
-func (w *watch) note(d *dropped, fate dropFate) {
-	switch fate {
-	case dropArchived:
-		w.archived++
-	case dropRefused:
-		w.refused++
-	case dropKept:
-		d.tries++
-		w.waiting = append(w.waiting, d)
-	}
-}
-
-// end gives back what is empty, and the tokens that were made. What is still
-// waiting stays where it is: the next watcher takes it over.
-func (w *watch) end() (err error) {
-	after := *w.app
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.app.ctx), 10*time.Second)
-	defer cancel()
-	after.ctx = ctx
-	for _, f := range w.folders {
-		err = errors.Join(err, f.close())
-	}
-	return err
 }

@@ -38,6 +38,10 @@ type dropFolder struct {
 	adopted   time.Time            // when files of others were last looked for
 	notBefore time.Time            // it could not be looked into, or the partner not send
 
+	waiting []*dropped // taken, and to be sent at their time
+	sending int        // files on their way, each of which comes out of done
+	done    chan sentDrop
+
 	lock *os.File // of our folder of taken files; nil: there is none yet
 	next int
 
