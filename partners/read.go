@@ -12,9 +12,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxText bounds one configuration: ten thousand partners, every key written
+// MaxText bounds one configuration: ten thousand partners, every key written
 // out, are 12 MB.
-const maxText = 16 << 20
+const MaxText = 16 << 20
 
 // maxDocument bounds one document, since the YAML parser takes time that grows
 // with the square of the length of hostile texts: seconds for this many bytes.
@@ -43,8 +43,8 @@ type Reader struct {
 // Faults, all of them; then there are no specs. name is the file's, for faults
 // and for `file:` references relative to it.
 func (r Reader) Read(name string, text []byte) ([]Spec, error) {
-	if len(text) > maxText {
-		return nil, Faults{{File: name, Text: fmt.Sprintf("a configuration file has at most %d bytes; split it", maxText)}}
+	if len(text) > MaxText {
+		return nil, Faults{{File: name, Text: fmt.Sprintf("a configuration file has at most %d bytes; split it", MaxText)}}
 	}
 	var specs []Spec
 	var faults Faults

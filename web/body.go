@@ -16,12 +16,9 @@ import (
 	"unicode/utf8"
 )
 
-// What is read of a body at most, in bytes: a configuration is text that people
-// write.
-const (
-	maxConfiguration = 4 << 20
-	maxBody          = 64 << 10
-)
+// maxBody is read of a body at most, in bytes, but where a route says otherwise: a
+// configuration has partners.MaxText, so that whatever was exported can be applied.
+const maxBody = 64 << 10
 
 // body reads the request's body, which must be of one of the types.
 func (c *call) body(limit int64, types ...string) ([]byte, error) {

@@ -50,7 +50,7 @@ func (c *call) replyChanges(changes partners.Changes, left []string) error {
 }
 
 func (c *call) diffConfiguration() error {
-	text, err := c.body(maxConfiguration, "application/yaml", "application/x-yaml", "text/yaml")
+	text, err := c.body(partners.MaxText, "application/yaml", "application/x-yaml", "text/yaml")
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (c *call) patchPartner() error {
 	if err != nil {
 		return err
 	}
-	patch, err := c.body(maxConfiguration, "application/merge-patch+json", "application/json")
+	patch, err := c.body(partners.MaxText, "application/merge-patch+json", "application/json")
 	if err != nil {
 		return err
 	}

@@ -161,6 +161,14 @@ func TestAPartnerIsChangedOnWhatItIs(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what was exported is taken, however many partners there are", func(t *testing.T) {
+		text := r.ask(admin, "GET", "/configuration", "").body + strings.Repeat("---\n"+strings.Repeat("# nothing\n", 10000), 60)
+		for path, method := range map[string]string{"/configuration/diff": "POST", "/partners": "PUT"} {
+			if a := r.ask(admin, method, path, text, "Content-Type", "application/yaml"); a.status != 200 || !strings.Contains(a.body, `"changes": []`) {
+				t.Errorf("%s: %d %.300s", path, a.status, a.body)
+			}
+		}
+	})
 	t.Run("digests of tokens are told to nobody who may not export", func(t *testing.T) {
 		digest := strings.Repeat("ab", 32)
 		text := r.ask(admin, "GET", "/configuration?partner=acme", "").body

@@ -122,7 +122,7 @@ func withoutTokens(spec partners.PartnerSpec) (json.RawMessage, error) {
 
 // applyPartners takes YAML, one or several documents.
 func (c *call) applyPartners() error {
-	text, err := c.body(maxConfiguration, "application/yaml", "application/x-yaml", "text/yaml")
+	text, err := c.body(partners.MaxText, "application/yaml", "application/x-yaml", "text/yaml")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/partners"
 )
 
 // listed is what the tests read of an item of the journal.
@@ -371,7 +372,7 @@ func TestApplyTellsEveryFault(t *testing.T) {
 			status            int
 		}{
 			{"application/json", "{}", http.StatusUnsupportedMediaType},
-			{"application/yaml", strings.Repeat("# nothing\n", maxConfiguration/10+1), http.StatusRequestEntityTooLarge},
+			{"application/yaml", strings.Repeat("# nothing\n", partners.MaxText/10+1), http.StatusRequestEntityTooLarge},
 		} {
 			a := r.ask(admin, http.MethodPut, "/partners", c.body, "Content-Type", c.contentType)
 			if a.problem(t); a.status != c.status {
