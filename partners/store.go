@@ -63,15 +63,11 @@ func (s *Store) List(ctx context.Context) ([]*Partner, error) {
 
 // Get gives one partner; the error wraps ErrUnknown if there is none.
 func (s *Store) Get(ctx context.Context, id string) (*Partner, error) {
-	c, err := s.snapshot(ctx)
+	c, err := s.snapshotOf(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("partner %s: %w", id, err)
+		return nil, err
 	}
-	p := c.partners[id]
-	if p == nil {
-		return nil, fmt.Errorf("partner %s: %w", id, ErrUnknown)
-	}
-	return p.value(s.now()), nil
+	return c.partners[id].value(s.now()), nil
 }
 
 // Organisations gives every organisation, by id.
@@ -91,25 +87,24 @@ func (s *Store) Organisations(ctx context.Context) ([]OrganisationSpec, error) {
 // it is applied, or, if ids are given, those partners with their organisations.
 // Tokens that were issued are not in it: they are no part of the configuration.
 func (s *Store) Export(ctx context.Context, ids ...string) ([]byte, error) {
+	if len(ids) > 0 {
+		c, err := s.snapshotOf(ctx, ids...)
+		if err != nil {
+			return nil, err
+		}
+		return c.export(ids)
+	}
 	c, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("export partners: %w", err)
 	}
-	organisations := slices.Sorted(maps.Keys(c.organisations))
-	if len(ids) == 0 {
-		ids = slices.Sorted(maps.Keys(c.partners))
-	} else {
-		wanted := map[string]bool{}
-		for _, id := range ids {
-			if c.partners[id] == nil {
-				return nil, fmt.Errorf("partner %s: %w", id, ErrUnknown)
-			}
-			wanted[c.partners[id].spec.Organisation] = true
-		}
-		organisations = slices.DeleteFunc(organisations, func(id string) bool { return !wanted[id] })
-	}
+	return c.export(slices.Sorted(maps.Keys(c.partners)))
+}
+
+// export writes these partners behind all organisations that were read.
+func (c *configuration) export(ids []string) ([]byte, error) {
 	var specs []Spec
-	for _, id := range organisations {
+	for _, id := range slices.Sorted(maps.Keys(c.organisations)) {
 		specs = append(specs, Spec{Organisation: c.organisations[id]})
 	}
 	for _, id := range ids {
@@ -142,12 +137,42 @@ func (p *stored) value(now time.Time) *Partner {
 // snapshot reads everything as of one moment.
 func (s *Store) snapshot(ctx context.Context) (*configuration, error) {
 	var c *configuration
-	err := pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly},
-		func(tx pgx.Tx) (err error) {
-			c, err = read(ctx, tx)
-			return err
-		})
+	err := s.atOnce(ctx, func(tx pgx.Tx) (err error) {
+		c, err = read(ctx, tx)
+		return err
+	})
 	return c, err
+}
+
+// snapshotOf reads these partners and their organisations as of one moment, and
+// neither the counter nor tokens. The error wraps ErrUnknown if one does not exist.
+func (s *Store) snapshotOf(ctx context.Context, ids ...string) (*configuration, error) {
+	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, partners: map[string]*stored{}}
+	err := s.atOnce(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `select spec, revision, connected_on, earlier_keys from partner where partner_id = any($1)`, ids)
+		if err := c.takePartners(rows, err); err != nil {
+			return fmt.Errorf("read partners: %w", err)
+		}
+		var organisations []string
+		for _, id := range ids {
+			p := c.partners[id]
+			if p == nil {
+				return fmt.Errorf("partner %s: %w", id, ErrUnknown)
+			}
+			organisations = append(organisations, p.spec.Organisation)
+		}
+		rows, err = tx.Query(ctx, `select spec, revision from organisation where organisation_id = any($1)`, organisations)
+		if err := c.takeOrganisations(rows, err); err != nil {
+			return fmt.Errorf("read organisations: %w", err)
+		}
+		return nil
+	})
+	return c, err
+}
+
+// atOnce runs do in a transaction that sees one moment.
+func (s *Store) atOnce(ctx context.Context, do func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, do)
 }
 
 // read gives what tx sees.
@@ -157,10 +182,26 @@ func read(ctx context.Context, tx pgx.Tx) (*configuration, error) {
 		return nil, fmt.Errorf("read configuration counter: %w", err)
 	}
 	rows, err := tx.Query(ctx, `select spec, revision from organisation`)
-	if err != nil {
+	if err := c.takeOrganisations(rows, err); err != nil {
 		return nil, fmt.Errorf("read organisations: %w", err)
 	}
-	var spec, earlier []byte
+	rows, err = tx.Query(ctx, `select spec, revision, connected_on, earlier_keys from partner`)
+	if err := c.takePartners(rows, err); err != nil {
+		return nil, fmt.Errorf("read partners: %w", err)
+	}
+	rows, err = tx.Query(ctx, `
+		select partner_id, token_id, label, sha256, declared, created_at, expires_at, revoked_at
+		from partner_token order by partner_id, created_at, token_id`)
+	c.tokens, err = takeTokens(rows, err)
+	return c, err
+}
+
+// takeOrganisations reads the rows of a query that may have failed.
+func (c *configuration) takeOrganisations(rows pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	var spec []byte
 	var revision int32
 	_, err = pgx.ForEachRow(rows, []any{&spec, &revision}, func() error {
 		o := &OrganisationSpec{}
@@ -171,13 +212,15 @@ func read(ctx context.Context, tx pgx.Tx) (*configuration, error) {
 		c.organisations[o.ID], c.revisions[o.ID] = o, revision
 		return nil
 	})
+	return err
+}
+
+// takePartners reads the rows of a query that may have failed.
+func (c *configuration) takePartners(rows pgx.Rows, err error) error {
 	if err != nil {
-		return nil, fmt.Errorf("read organisations: %w", err)
+		return err
 	}
-	rows, err = tx.Query(ctx, `select spec, revision, connected_on, earlier_keys from partner`)
-	if err != nil {
-		return nil, fmt.Errorf("read partners: %w", err)
-	}
+	var spec, earlier []byte
 	var row stored
 	_, err = pgx.ForEachRow(rows, []any{&spec, &row.revision, &row.connected, &earlier}, func() (err error) {
 		p := &stored{revision: row.revision, connected: row.connected.UTC()}
@@ -187,9 +230,5 @@ func read(ctx context.Context, tx pgx.Tx) (*configuration, error) {
 		c.partners[p.spec.ID] = p
 		return json.Unmarshal(earlier, &p.earlier)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read partners: %w", err)
-	}
-	c.tokens, err = readTokens(ctx, tx)
-	return c, err
+	return err
 }

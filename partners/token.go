@@ -134,20 +134,26 @@ func (s *Store) RevokeTokenTx(ctx context.Context, tx pgx.Tx, partner, label str
 
 // Tokens gives all tokens of a partner, revoked ones too, oldest first.
 func (s *Store) Tokens(ctx context.Context, partner string) ([]Token, error) {
-	c, err := s.snapshot(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("tokens of %s: %w", partner, err)
-	}
-	if c.partners[partner] == nil {
-		return nil, fmt.Errorf("partner %s: %w", partner, ErrUnknown)
-	}
-	return slices.DeleteFunc(c.tokens, func(t Token) bool { return t.Partner != partner }), nil
+	var tokens []Token
+	err := s.atOnce(ctx, func(tx pgx.Tx) error {
+		var known bool
+		if err := tx.QueryRow(ctx, `select exists (select from partner where partner_id = $1)`, partner).Scan(&known); err != nil {
+			return fmt.Errorf("tokens of %s: %w", partner, err)
+		}
+		if !known {
+			return fmt.Errorf("partner %s: %w", partner, ErrUnknown)
+		}
+		rows, err := tx.Query(ctx, `
+			select partner_id, token_id, label, sha256, declared, created_at, expires_at, revoked_at
+			from partner_token where partner_id = $1 order by created_at, token_id`, partner)
+		tokens, err = takeTokens(rows, err)
+		return err
+	})
+	return tokens, err
 }
 
-func readTokens(ctx context.Context, tx pgx.Tx) ([]Token, error) {
-	rows, err := tx.Query(ctx, `
-		select partner_id, token_id, label, sha256, declared, created_at, expires_at, revoked_at
-		from partner_token order by partner_id, created_at, token_id`)
+// takeTokens reads the rows of a query that may have failed.
+func takeTokens(rows pgx.Rows, err error) ([]Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %w", err)
 	}
