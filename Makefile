@@ -97,8 +97,8 @@ bench: setup ## Lexer, receive rates as ratios to the database's own limit, a pa
 bench-syntax: ## Lexing, reading, validating and mapping in MB/s of one core, beside bounds and other parsers
 	go run ./bench/syntax -peers bin/peers $(ARGS)
 
-bench-outgoing: setup ## Events a second from the outbox to Apache Kafka, as a ratio to a bare producer of the same bytes
-	go run ./bench/outgoing -what rate -dir bin/peers $(ARGS)
+bench-outgoing: setup ## Events a second to Apache Kafka as a ratio to a bare producer, and receiving with relays on as a ratio to without
+	go run ./bench/outgoing -what rate,receive -dir bin/peers $(ARGS)
 
 bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty inbox (ARGS='-keys 1000000'): minutes, and 15 GB of disk
 	go run ./bench/receive -what keys $(ARGS)

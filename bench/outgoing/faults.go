@@ -37,7 +37,7 @@ func (p *receiverProcess) start() (err error) {
 // faults runs everything with its deaths, and judges what arrived.
 func (r *run) faults(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(ctx); err != nil {
+	if err := r.open(ctx, partnersYAML); err != nil {
 		return err
 	}
 	if err := r.broker.create(ctx, "edigw"); err != nil {

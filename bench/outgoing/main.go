@@ -6,9 +6,13 @@
 // event that was committed and no other, each partner's in order.
 //
 //	go run ./bench/outgoing [-dir bin/peers] [-events 3000]
-//	go run ./bench/outgoing -what rate [-events 200000]
+//	go run ./bench/outgoing -what rate,receive [-events 200000]
 //
-// What it prints ends with "N combinations, N ok, 0 failed, 0 skipped".
+// measures how many events a second reach Kafka, beside a bare producer, and how many
+// messages a second are received with that relay on, beside without. It ends with 1 where
+// the median of the ratios is under its bar.
+//
+// What faults prints ends with "N combinations, N ok, 0 failed, 0 skipped".
 package main
 
 import (
@@ -19,6 +23,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"time"
 
 	"github.com/edigw/edigw/bench/site"
@@ -32,19 +37,26 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := run{}
-	what := flag.String("what", "faults", "faults, or rate: how many events a second reach Kafka, beside a bare producer")
+	what := flag.String("what", "faults", "faults; rate: how many events a second reach Kafka, beside a bare producer; receive: how many messages a second are received with relays on, beside without")
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where Apache Kafka is fetched to")
 	flag.IntVar(&r.events, "events", 3000, "events that are written")
 	flag.Parse()
-	switch *what {
-	case "faults":
-		fail(r.faults(ctx))
-	case "rate":
-		fail(r.rate(ctx))
-	default:
-		fail(fmt.Errorf("-what is faults or rate, not %q", *what))
+	failed := 0
+	for one := range strings.SplitSeq(*what, ",") {
+		r := r // each has a database and a broker of its own
+		switch one {
+		case "faults":
+			fail(r.faults(ctx))
+		case "rate":
+			fail(r.rate(ctx))
+		case "receive":
+			fail(r.receiving(ctx))
+		default:
+			fail(fmt.Errorf("-what is faults, rate or receive, not %q", one))
+		}
+		failed += r.failed
 	}
-	if r.failed > 0 {
+	if failed > 0 {
 		os.Exit(1)
 	}
 }
@@ -66,14 +78,14 @@ type run struct {
 	ok, failed int
 }
 
-// open makes database and broker.
-func (r *run) open(ctx context.Context) (err error) {
+// open makes database and broker. partners is YAML; "" is that of the benchmarks.
+func (r *run) open(ctx context.Context, partners string) (err error) {
 	fetch := exec.CommandContext(ctx, "bench/outgoing/fetch", r.dir)
 	fetch.Stdout, fetch.Stderr = os.Stderr, os.Stderr
 	if err := fetch.Run(); err != nil {
 		return fmt.Errorf("fetch Apache Kafka into %s: %w", r.dir, err)
 	}
-	if r.site, err = site.OpenWith(ctx, site.Options{Partners: partnersYAML}); err != nil {
+	if r.site, err = site.OpenWith(ctx, site.Options{Partners: partners}); err != nil {
 		return err
 	}
 	if r.broker, err = newBroker(r.dir, r.site.Dir); err != nil {

@@ -16,18 +16,22 @@ import (
 )
 
 // rounds of either, one after the other; the median of the ratios counts.
-const rounds = 3
+const (
+	rounds   = 3
+	relayBar = 0.3
+)
 
 // rate measures how many events a second the relay brings from the outbox to Kafka, and
-// a bare producer of the same bytes under the same keys with the same settings.
+// a bare producer of the same bytes under the same keys and headers with the same settings.
 func (r *run) rate(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.open(ctx); err != nil {
+	if err := r.open(ctx, partnersYAML); err != nil {
 		return err
 	}
 	if err := r.fill(ctx); err != nil {
 		return err
 	}
+	var ratios []float64
 	for n := range rounds {
 		bare, err := r.bare(ctx, fmt.Sprint("bare-", n))
 		if err != nil {
@@ -37,8 +41,10 @@ func (r *run) rate(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("relay %.0f/s, bare producer %.0f/s: %.2f (bar 0.3)\n", relay, bare, relay/bare)
+		ratios = append(ratios, relay/bare)
+		fmt.Printf("relay %.0f/s, bare producer %.0f/s: %.2f\n", relay, bare, relay/bare)
 	}
+	r.judgeRatio("relay to Kafka, as a ratio to a bare producer", ratios, relayBar)
 	return nil
 }
 
@@ -61,7 +67,7 @@ func (r *run) fill(ctx context.Context) error {
 	return err
 }
 
-// records gives the events as the relay sends them.
+// records gives the events as the relay sends them, headers and all.
 func (r *run) records(ctx context.Context) (list []*kgo.Record, err error) {
 	f := outbox.FeedFilter{Types: outbox.Types, Limit: 5000}
 	for {
@@ -70,7 +76,8 @@ func (r *run) records(ctx context.Context) (list []*kgo.Record, err error) {
 			return nil, err
 		}
 		for _, e := range page.Events {
-			list = append(list, &kgo.Record{Key: []byte(e.Partner), Value: e.AppendCloudEvent(nil), Timestamp: e.At})
+			list = append(list, &kgo.Record{Key: []byte(e.Partner), Value: e.AppendCloudEvent(nil), Timestamp: e.At, Headers: []kgo.RecordHeader{
+				{Key: "content-type", Value: []byte(outbox.CloudEventType + "; charset=UTF-8")}, {Key: "ce_id", Value: []byte(e.ID.String())}, {Key: "ce_type", Value: []byte(outbox.TypePrefix + e.Type)}}})
 		}
 		if f.After = page.Next; !page.More {
 			return list, nil
