@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,11 +24,17 @@ type administration struct {
 	partners  *partners.Store
 	accounts  *accounts.Store
 	directory *partners.Directory
+	log       *slog.Logger
 	clock     *gateway.Clock
 	keys      *keys.Store
 }
 
-// act does something and writes its audit line; detail is asked for after do.
+// reloadPatience bounds how long an answer waits for the directory of this process.
+const reloadPatience = 10 * time.Second
+
+// act does something and writes its audit line; detail is asked for after do. What
+// was committed is told as done, whatever becomes of the client or the directory:
+// that one notices by itself within a second.
 func (s *administration) act(ctx context.Context, by accounts.Identity, e accounts.Entry, do func(tx pgx.Tx) (detail any, err error)) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		detail, err := do(tx)
@@ -43,7 +50,12 @@ func (s *administration) act(ctx context.Context, by accounts.Identity, e accoun
 	if err != nil {
 		return err
 	}
-	return s.directory.Reload(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadPatience)
+	defer cancel()
+	if err := s.directory.Reload(ctx); err != nil {
+		s.log.WarnContext(ctx, "partners were changed, and this process goes by what they were until the database answers", "action", e.Action, "err", err)
+	}
+	return nil
 }
 
 // apply reads YAML as a server must: without its own environment and files.

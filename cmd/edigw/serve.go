@@ -139,7 +139,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, err
 	}
 	people := &accounts.Store{Pool: pool, Now: clock.Now}
-	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, clock: &clock, keys: &keys.Store{Pool: pool, Master: master, Now: clock.Now}}
+	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, log: log, clock: &clock, keys: &keys.Store{Pool: pool, Master: master, Now: clock.Now}}
 
 	registry := prometheus.NewRegistry()
 	metrics, err := gateway.NewMetrics(registry, programVersion())
