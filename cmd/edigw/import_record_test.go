@@ -28,7 +28,7 @@ func TestImportRowsAreBounded(t *testing.T) {
 		t.Run("a quote that is not closed "+name+" is told of by its line, and the file is not read into memory", func(t *testing.T) {
 			rest := &endless{line: "acme,interchange,unb:1\n"}
 			_, _, err := countRows("keys.csv", io.MultiReader(strings.NewReader(begin), rest))
-			if !errors.Is(err, errLongRecord) || !strings.HasPrefix(err.Error(), "keys.csv:5: the row is longer than 1 MiB; is a quote in it not closed?") && !strings.HasPrefix(err.Error(), "keys.csv:3: the row") {
+			if !errors.Is(err, errLongRecord) || !strings.HasPrefix(err.Error(), "keys.csv:5: the row is longer than 1 MiB; is a quote in it not closed?") {
 				t.Errorf("%v", err)
 			}
 			if rest.read > maxRecord+128<<10 {
