@@ -3,7 +3,11 @@ package outbox_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -82,4 +86,54 @@ func TestARestoredDatabaseLosesNoEvent(t *testing.T) {
 	p.write("acme", "5")
 	p.run()
 	p.arrived("acme 1", "acme 2", "acme 3", "acme 4", "acme 5")
+}
+
+// lines counts what is logged, and tells of each.
+type lines struct {
+	slog.Handler
+	logged chan string
+}
+
+func (l lines) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case l.logged <- r.Message:
+	default: // nobody waits for more
+	}
+	return nil
+}
+
+func (l lines) Enabled(context.Context, slog.Level) bool { return true }
+
+func TestNothingIsSentBeforeItIsKnownWhetherTheDatabaseWasRestored(t *testing.T) {
+	ctx := context.Background()
+	p := newPost(t, hook())
+	rename := func(from, to string) {
+		t.Helper()
+		if _, err := p.pool.Exec(ctx, `alter table `+from+` rename to `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("outbox", "outbox_elsewhere") // so that the look fails
+	var opened atomic.Int32
+	open := make(chan struct{}, 1)
+	log := lines{slog.DiscardHandler, make(chan string, 3)}
+	r := &outbox.Runner{Pool: p.pool, NewID: newID, Log: slog.New(log), Look: time.Millisecond, Workers: 1,
+		Partners: func() []string { return []string{"acme"} },
+		Open: func(outbox.Spec) (outbox.Sink, error) {
+			opened.Add(1)
+			open <- struct{}{}
+			return outbox.Sink{Send: p.receiver.send}, nil
+		}}
+	r.Start()
+	defer r.Stop(ctx)
+	for range 3 {
+		if line := <-log.logged; !strings.Contains(line, "whether the database was restored is not known") {
+			t.Errorf("it says %q", line)
+		}
+	}
+	if n := opened.Load(); n != 0 {
+		t.Errorf("%d subscriptions were opened", n)
+	}
+	rename("outbox_elsewhere", "outbox")
+	<-open // the look succeeds, and they are
 }

@@ -52,15 +52,13 @@ func (r *Runner) Start() {
 	}
 	go func() {
 		defer close(r.ended)
-		if was, err := Restored(ctx, r.Pool); err != nil && ctx.Err() == nil {
-			r.Log.Error("whether the database was restored is not known", "err", err)
-		} else if was {
-			r.Log.Error("all subscriptions are paused", "because", RestoredReason)
-		}
 		t := time.NewTicker(look)
 		defer t.Stop()
+		looked := false
 		for {
-			r.follow(ctx)
+			if looked = looked || r.lookWhetherRestored(ctx); looked {
+				r.follow(ctx)
+			}
 			select {
 			case <-ctx.Done():
 				return
@@ -68,6 +66,22 @@ func (r *Runner) Start() {
 			}
 		}
 	}()
+}
+
+// lookWhetherRestored reports whether it is known that what leaves is this database's to
+// send; nothing is sent before.
+func (r *Runner) lookWhetherRestored(ctx context.Context) bool {
+	was, err := Restored(ctx, r.Pool)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.Log.Error("no event is sent: whether the database was restored is not known", "err", err)
+		}
+		return false
+	}
+	if was {
+		r.Log.Error("all subscriptions are paused", "because", RestoredReason)
+	}
+	return true
 }
 
 // Stop takes nothing more, and waits for what is on its way as long as ctx.
