@@ -3,15 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/lease"
@@ -110,65 +106,5 @@ func (s *started) stopWork(ctx context.Context) {
 	}
 	if s.runner != nil {
 		s.runner.Stop(ctx)
-	}
-}
-
-// workCollector tells what waits to be done after COMMIT, in all processes.
-type workCollector struct {
-	pool *pgxpool.Pool
-	fail func(error)
-}
-
-var (
-	deferredWaiting = prometheus.NewDesc("edigw_deferred_waiting", "Payloads with pending messages, of all processes.", nil, nil)
-	deferredFailed  = prometheus.NewDesc("edigw_deferred_failed", "Payloads with pending messages of which a run has failed, of all processes.", nil, nil)
-	deferredOldest  = prometheus.NewDesc("edigw_deferred_oldest_seconds", "Since the oldest payload with pending messages was received; 0 if there is none.", nil, nil)
-	effectsWaiting  = prometheus.NewDesc("edigw_effects_waiting", "Effects outside the database that are still to happen, of all processes.", nil, nil)
-	effectsStuck    = prometheus.NewDesc("edigw_effects_stuck", "Effects outside the database that wait for an operator.", nil, nil)
-	effectsOldest   = prometheus.NewDesc("edigw_effects_oldest_seconds", "Since the oldest effect that is still to happen was caused; 0 if there is none.", nil, nil)
-)
-
-// collectTime bounds what a scrape asks of the database.
-const collectTime = 3 * time.Second
-
-// Describe implements prometheus.Collector.
-func (c workCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{deferredWaiting, deferredFailed, deferredOldest, effectsWaiting, effectsStuck, effectsOldest} {
-		to <- d
-	}
-}
-
-// Collect implements prometheus.Collector. Where the database does not answer the
-// series are missing, the others not.
-func (c workCollector) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), collectTime)
-	defer cancel()
-	gauge := func(d *prometheus.Desc, v float64) { to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v) }
-	waiting, err := dedup.Jobs{Pool: c.pool}.Waiting(ctx)
-	if err == nil {
-		jobs, failed, oldest := 0, 0, time.Duration(0)
-		for _, w := range waiting {
-			jobs, failed, oldest = jobs+w.Jobs, failed+w.Failed, max(oldest, w.Oldest)
-		}
-		gauge(deferredWaiting, float64(jobs))
-		gauge(deferredFailed, float64(failed))
-		gauge(deferredOldest, oldest.Seconds())
-	}
-	open, err2 := outbox.Effects{Pool: c.pool}.Open(ctx)
-	if err2 == nil {
-		n, stuck, oldest := 0, 0, time.Duration(0)
-		for _, x := range open {
-			if x.State == outbox.Pending || x.State == outbox.Started {
-				n, oldest = n+x.Count, max(oldest, x.Oldest)
-			} else {
-				stuck += x.Count
-			}
-		}
-		gauge(effectsWaiting, float64(n))
-		gauge(effectsStuck, float64(stuck))
-		gauge(effectsOldest, oldest.Seconds())
-	}
-	if err := errors.Join(err, err2); err != nil {
-		c.fail(err)
 	}
 }
