@@ -95,30 +95,53 @@ func (s *Store) history(ctx context.Context, id, query string, decode func([]byt
 	return list, specs, nil
 }
 
+// Left is what a restore did not bring back: labels of tokens and certificates
+// that the partner had under the revision, and has not now.
+type Left struct {
+	Tokens       []string `json:"tokens_left_out,omitempty"`
+	Certificates []string `json:"certificates_left_out,omitempty"`
+}
+
 // RestoreTx makes a partner's configuration what it was under a revision, as a
-// revision of its own. Tokens that were revoked since, or are another's now, stay
-// away: their labels are given.
-func (s *Store) RestoreTx(ctx context.Context, tx pgx.Tx, partner string, number int32) (changes Changes, left []string, err error) {
+// revision of its own. Its tokens and certificates stay as they are now: one that
+// was taken out may be in somebody else's hands. withCredentials makes them too
+// what they were; tokens that were revoked since, or are another's now, stay away
+// even then.
+func (s *Store) RestoreTx(ctx context.Context, tx pgx.Tx, partner string, number int32, withCredentials bool) (changes Changes, left Left, err error) {
 	spec, err := s.RevisionOf(ctx, partner, number)
 	if err != nil {
-		return nil, nil, err
+		return nil, left, err
 	}
 	if _, err := tx.Exec(ctx, `select counter from configuration for update`); err != nil {
-		return nil, nil, fmt.Errorf("lock configuration: %w", err)
+		return nil, left, fmt.Errorf("lock configuration: %w", err)
 	}
 	now, err := read(ctx, tx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("restore %s: %w", partner, err)
+		return nil, left, fmt.Errorf("restore %s: %w", partner, err)
 	}
-	spec.HTTP.Tokens = slices.DeleteFunc(slices.Clone(spec.HTTP.Tokens), func(t TokenSpec) bool {
-		gone := slices.ContainsFunc(now.tokens, func(o Token) bool {
-			return o.hex() == t.SHA256 && (o.Revoked != nil || o.Partner != partner)
+	present := now.partners[partner].spec
+	tokens := present.HTTP.Tokens
+	if withCredentials {
+		tokens = slices.DeleteFunc(slices.Clone(spec.HTTP.Tokens), func(t TokenSpec) bool {
+			return slices.ContainsFunc(now.tokens, func(o Token) bool {
+				return o.hex() == t.SHA256 && (o.Revoked != nil || o.Partner != partner)
+			})
 		})
-		if gone {
-			left = append(left, t.Label)
+	}
+	for _, t := range spec.HTTP.Tokens {
+		if !slices.ContainsFunc(tokens, func(o TokenSpec) bool { return o.SHA256 == t.SHA256 }) {
+			left.Tokens = append(left.Tokens, t.Label)
 		}
-		return gone
-	})
+	}
+	spec.HTTP.Tokens = tokens
+	if !withCredentials {
+		for _, c := range spec.Certificates {
+			if !slices.ContainsFunc(present.Certificates, func(o CertificateSpec) bool { return o.Certificate == c.Certificate }) {
+				left.Certificates = append(left.Certificates, c.Label)
+			}
+		}
+		spec.Certificates = present.Certificates
+	}
 	spec.normalise()
 	changes, err = s.Apply(ctx, tx, []Spec{{Partner: spec}})
 	return changes, left, err

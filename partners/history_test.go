@@ -96,10 +96,10 @@ func TestHistory(t *testing.T) {
 }
 
 func TestRestore(t *testing.T) {
-	restore := func(t *testing.T, s *partners.Store, number int32) (changes []string, left []string) {
+	restore := func(t *testing.T, s *partners.Store, number int32, withCredentials bool) (changes []string, left partners.Left) {
 		t.Helper()
 		if err := inTx(t, s, func(tx pgx.Tx) error {
-			ch, l, err := s.RestoreTx(t.Context(), tx, "acme", number)
+			ch, l, err := s.RestoreTx(t.Context(), tx, "acme", number, withCredentials)
 			changes, left = strs(ch), l
 			return err
 		}); err != nil {
@@ -111,16 +111,48 @@ func TestRestore(t *testing.T) {
 		s, _ := newStore(t)
 		apply(t, s, north+partner("acme", "on_drift: hold"))
 		apply(t, s, partner("acme", "attempts: 3"))
-		changes, left := restore(t, s, 1)
-		if diff := cmp.Diff([]string{"partner acme: changed (revision 3)"}, changes); diff != "" || left != nil {
-			t.Error(diff, left)
+		changes, left := restore(t, s, 1, false)
+		if diff := cmp.Diff([]string{"partner acme: changed (revision 3)"}, changes) + cmp.Diff(partners.Left{}, left); diff != "" {
+			t.Error(diff)
 		}
 		if p := get(t, s, "acme"); p.Policy.OnDrift != "hold" || p.Policy.Attempts != 5 || p.Revision != 3 {
 			t.Errorf("%+v", p)
 		}
-		if changes, _ := restore(t, s, 3); changes != nil {
+		if changes, _ := restore(t, s, 3, false); changes != nil {
 			t.Errorf("the present one again: %v", changes)
 		}
+	})
+	t.Run("tokens and certificates stay as they are now", func(t *testing.T) {
+		s, _ := newStore(t)
+		declared := func(label string) string {
+			return "http: {tokens: [{label: " + label + ", sha256: " + sha256Hex(label) + "}]}"
+		}
+		certificates := func(label string) string {
+			return "certificates: [{label: " + label + ", purposes: [tls_client], certificate: " + b64(issued(t, newKey(t), nil)) + "}]"
+		}
+		apply(t, s, north+partner("acme", "on_drift: hold", declared("old"), certificates("old")))
+		apply(t, s, partner("acme", declared("new"), certificates("new")))
+		changes, left := restore(t, s, 1, false)
+		if diff := cmp.Diff(partners.Left{Tokens: []string{"old"}, Certificates: []string{"old"}}, left); diff != "" || len(changes) != 1 {
+			t.Error(changes, diff)
+		}
+		p := get(t, s, "acme")
+		if p.Policy.OnDrift != "hold" || len(p.Certificates) != 1 || p.Certificates[0].Label != "new" {
+			t.Errorf("%s, %+v", p.Policy.OnDrift, p.Certificates)
+		}
+		if d := load(t, s); whose(d, "old") != "nobody" || whose(d, "new") != "acme" {
+			t.Errorf("old is %s's, new is %s's", whose(d, "old"), whose(d, "new"))
+		}
+		t.Run("unless it is asked for", func(t *testing.T) {
+			_, left := restore(t, s, 1, true)
+			if diff := cmp.Diff(partners.Left{}, left); diff != "" {
+				t.Error(diff)
+			}
+			p := get(t, s, "acme")
+			if d := load(t, s); len(p.Certificates) != 1 || p.Certificates[0].Label != "old" || whose(d, "old") != "acme" || whose(d, "new") != "nobody" {
+				t.Errorf("%+v, old is %s's, new is %s's", p.Certificates, whose(d, "old"), whose(d, "new"))
+			}
+		})
 	})
 	t.Run("a token that was revoked since stays revoked", func(t *testing.T) {
 		s, _ := newStore(t)
@@ -129,8 +161,8 @@ func TestRestore(t *testing.T) {
 			t.Fatal(err)
 		}
 		apply(t, s, partner("acme"))
-		_, left := restore(t, s, 1)
-		if diff := cmp.Diff([]string{"a"}, left); diff != "" {
+		_, left := restore(t, s, 1, true)
+		if diff := cmp.Diff(partners.Left{Tokens: []string{"a"}}, left); diff != "" {
 			t.Error(diff)
 		}
 		d := load(t, s)

@@ -48,8 +48,8 @@ type API struct {
 	// revision, and writes the audit line, in one transaction.
 	PatchPartner func(ctx context.Context, by accounts.Identity, partner string, revision int32, patch []byte) (partners.Changes, error)
 	// RestorePartner makes a revision of before the next one and writes the audit
-	// line, in one transaction; it gives the labels of tokens that stay away.
-	RestorePartner func(ctx context.Context, by accounts.Identity, partner string, revision int32) (partners.Changes, []string, error)
+	// line, in one transaction; it gives what stays away.
+	RestorePartner func(ctx context.Context, by accounts.Identity, partner string, revision int32, withCredentials bool) (partners.Changes, partners.Left, error)
 	// Foresee says what a payload would be answered if it came from the partner over
 	// plain HTTP now, under an Idempotency-Key or "", and does nothing of it.
 	Foresee func(ctx context.Context, p *partners.Partner, messageID string, payload []byte) (*gateway.Receipt, error)

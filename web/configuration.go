@@ -15,6 +15,9 @@ import (
 // configurationFilters are those of GET /configuration.
 var configurationFilters = []Parameter{{"partner", Text, nil}}
 
+// restoreChoices are those of POST …/restore.
+var restoreChoices = []Parameter{{"credentials", Text, []string{"true"}}}
+
 // exportConfiguration gives YAML that changes nothing when it is applied. It has
 // the digests of declared tokens, which is why it is not for everybody.
 func (c *call) exportConfiguration() error {
@@ -39,10 +42,10 @@ func (c *call) exportConfiguration() error {
 // changesTold is what an apply changed, or would.
 type changesTold struct {
 	Changes partners.Changes `json:"changes"`
-	Left    []string         `json:"tokens_left_out,omitempty"` // labels of those that a restore did not bring back
+	partners.Left
 }
 
-func (c *call) replyChanges(changes partners.Changes, left []string) error {
+func (c *call) replyChanges(changes partners.Changes, left partners.Left) error {
 	if changes == nil {
 		changes = partners.Changes{}
 	}
@@ -62,7 +65,7 @@ func (c *call) diffConfiguration() error {
 	if err != nil {
 		return err
 	}
-	return c.replyChanges(changes, nil)
+	return c.replyChanges(changes, partners.Left{})
 }
 
 func (c *call) listPartnerRevisions() error {
@@ -144,7 +147,7 @@ func (c *call) restorePartner() error {
 	if err != nil {
 		return err
 	}
-	changes, left, err := c.api.RestorePartner(c.ctx(), c.who, id, number)
+	changes, left, err := c.api.RestorePartner(c.ctx(), c.who, id, number, c.text["credentials"] == "true")
 	if err != nil {
 		return err
 	}
@@ -172,7 +175,7 @@ func (c *call) patchPartner() error {
 	if err != nil {
 		return err
 	}
-	return c.replyChanges(changes, nil)
+	return c.replyChanges(changes, partners.Left{})
 }
 
 // etag is a partner's entity tag: its revision.

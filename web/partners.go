@@ -130,7 +130,7 @@ func (c *call) applyPartners() error {
 	if err != nil {
 		return err
 	}
-	return c.replyChanges(changes, nil)
+	return c.replyChanges(changes, partners.Left{})
 }
 
 // newPartnerToken asks for a token that a partner shows on plain HTTP.

@@ -110,9 +110,9 @@ func newRig(t *testing.T) *rig {
 			})
 			return changes, err
 		},
-		RestorePartner: func(ctx context.Context, _ accounts.Identity, partner string, revision int32) (changes partners.Changes, left []string, err error) {
+		RestorePartner: func(ctx context.Context, _ accounts.Identity, partner string, revision int32, withCredentials bool) (changes partners.Changes, left partners.Left, err error) {
 			err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
-				changes, left, err = r.api.Partners.RestoreTx(ctx, tx, partner, revision)
+				changes, left, err = r.api.Partners.RestoreTx(ctx, tx, partner, revision, withCredentials)
 				return err
 			})
 			return changes, left, err

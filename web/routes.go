@@ -29,7 +29,7 @@ var Routes = []Route{
 	{http.MethodPost, "/partners/{partner}/test", accounts.Operator, nil, (*call).tryPartner},
 	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, nil, (*call).listPartnerRevisions},
 	{http.MethodGet, "/partners/{partner}/revisions/{revision}", accounts.Viewer, nil, (*call).showPartnerRevision},
-	{http.MethodPost, "/partners/{partner}/revisions/{revision}/restore", accounts.Admin, nil, (*call).restorePartner},
+	{http.MethodPost, "/partners/{partner}/revisions/{revision}/restore", accounts.Admin, restoreChoices, (*call).restorePartner},
 	{http.MethodGet, "/organisations/{organisation}/revisions", accounts.Viewer, nil, (*call).listOrganisationRevisions},
 	{http.MethodGet, "/configuration", accounts.Admin, configurationFilters, (*call).exportConfiguration},
 	{http.MethodPost, "/configuration/diff", accounts.Admin, nil, (*call).diffConfiguration},

@@ -79,10 +79,10 @@ func (s *administration) patchPartner(ctx context.Context, by accounts.Identity,
 	return changes, err
 }
 
-func (s *administration) restorePartner(ctx context.Context, by accounts.Identity, partner string, revision int32) (changes partners.Changes, left []string, err error) {
+func (s *administration) restorePartner(ctx context.Context, by accounts.Identity, partner string, revision int32, withCredentials bool) (changes partners.Changes, left partners.Left, err error) {
 	err = s.act(ctx, by, accounts.Entry{Action: "partner.restored", Subject: "configuration", Partner: partner}, func(tx pgx.Tx) (any, error) {
-		changes, left, err = s.partners.As(by.Person).RestoreTx(ctx, tx, partner, revision)
-		return map[string]any{"changes": changes, "revision": revision, "tokens_left_out": left}, err
+		changes, left, err = s.partners.As(by.Person).RestoreTx(ctx, tx, partner, revision, withCredentials)
+		return map[string]any{"changes": changes, "revision": revision, "with_credentials": withCredentials, "tokens_left_out": left.Tokens, "certificates_left_out": left.Certificates}, err
 	})
 	return changes, left, err
 }

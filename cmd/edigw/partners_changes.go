@@ -17,8 +17,8 @@ import (
 // configured is what the API says of a change of the configuration.
 type configured struct {
 	Changes partners.Changes `json:"changes"`
-	Left    []string         `json:"tokens_left_out"`
-	body    []byte
+	partners.Left
+	body []byte
 }
 
 // sendPartners sends what YAML files say; the specs are what was read in them.
@@ -230,9 +230,10 @@ func (c *partnersHistory) Run(a *app) error {
 }
 
 type partnersRestore struct {
-	Partner  string `arg:"" help:"The partner's id."`
-	Revision int    `arg:"" help:"The revision, as history shows it."`
-	Output   string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	Partner         string `arg:"" help:"The partner's id."`
+	Revision        int    `arg:"" help:"The revision, as history shows it."`
+	WithCredentials bool   `help:"Make its tokens and certificates what they were, too; without it they stay as they are now."`
+	Output          string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 	connection
 }
 
@@ -242,12 +243,23 @@ func (c *partnersRestore) Run(a *app) error {
 		return err
 	}
 	var answer configured
+	var choice url.Values
+	if c.WithCredentials {
+		choice = filters("credentials", "true")
+	}
 	path := "/partners/" + url.PathEscape(c.Partner) + "/revisions/" + strconv.Itoa(c.Revision) + "/restore"
-	if answer.body, err = api.ask(a, http.MethodPost, path, nil, nil, &answer); err != nil {
+	if answer.body, err = api.ask(a, http.MethodPost, path, choice, nil, &answer); err != nil {
 		return err
 	}
-	for _, label := range answer.Left {
-		a.progress("token %s stays away: it was revoked since, or is another's", printable(label))
+	why := "it is not the partner's now, which --with-credentials would change"
+	if c.WithCredentials {
+		why = "it was revoked since, or is another's"
+	}
+	for _, label := range answer.Tokens {
+		a.progress("token %s stays away: %s", printable(label), why)
+	}
+	for _, label := range answer.Certificates {
+		a.progress("certificate %s stays away: %s", printable(label), why)
 	}
 	return answer.tell(a, c.Output, "nothing changed: it is so already")
 }

@@ -84,6 +84,9 @@ func TestPartnersFromTheCommandLine(t *testing.T) {
 		if r := g.must(nil, "partners", "restore", "acme", "1"); !strings.HasPrefix(r.out, "partner acme: changed (revision 4)\n") {
 			t.Errorf("%s", r.out)
 		}
+		if r := g.must(nil, "partners", "restore", "acme", "2", "--with-credentials"); !strings.HasPrefix(r.out, "partner acme: changed (revision 5)\n") {
+			t.Errorf("%s", r.out)
+		}
 		if r := g.do("partners", "restore", "acme", "99"); r.code != exitFailed || !strings.Contains(r.stderr, "revision 99 of partner acme") {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
