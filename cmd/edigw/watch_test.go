@@ -79,6 +79,19 @@ func watchOnce(t *testing.T, a *answering, dir string, args ...string) ran {
 		append([]string{"watch", dir, "--partner", "acme", "--ingress", a.at, "--once", "--settle", "10ms"}, args...)...)
 }
 
+// startWatch runs `edigw watch DIR` until end, which gives its code and its log.
+func startWatch(t *testing.T, dir string, args ...string) (end func() (int, string)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	code, log := make(chan int, 1), &buffer{}
+	env := lookup([]string{"HOME=" + t.TempDir(), "EDIGW_DATA_DIR=" + t.TempDir()})
+	go func() { code <- Run(ctx, append([]string{"watch", dir}, args...), nil, io.Discard, log, env) }()
+	return func() (int, string) {
+		stop()
+		return <-code, log.String()
+	}
+}
+
 func drop(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(files); i += 2 {
@@ -232,18 +245,13 @@ func TestWatch(t *testing.T) {
 	})
 	t.Run("it goes on until it is told to stop, and leaves nothing behind", func(t *testing.T) {
 		a, dir := newAnswering(t), t.TempDir()
-		ctx, stop := context.WithCancel(t.Context())
-		code, log := make(chan int, 1), &buffer{}
-		go func() {
-			code <- Run(ctx, []string{"watch", dir, "--partner", "acme", "--partner-token", "x", "--ingress", a.at, "--settle", "10ms", "--poll", "10ms"}, nil, io.Discard, log, lookup([]string{"HOME=" + t.TempDir()}))
-		}()
+		end := startWatch(t, dir, "--partner", "acme", "--partner-token", "x", "--ingress", a.at, "--settle", "10ms", "--poll", "10ms")
 		drop(t, dir, "1.edi", "good 1")
 		waitFor(t, func() bool { return slices.Contains(tree(t, dir), "archive/DAY/1.edi") })
 		drop(t, dir, "2.edi", "good 2")
 		waitFor(t, func() bool { return slices.Contains(tree(t, dir), "archive/DAY/2.edi") })
-		stop()
-		if c := <-code; c != 0 {
-			t.Errorf("exit %d\n%s", c, log)
+		if code, log := end(); code != 0 {
+			t.Errorf("exit %d\n%s", code, log)
 		}
 		if list := tree(t, dir); len(list) != 4 {
 			t.Errorf("%v", list)
