@@ -344,7 +344,8 @@ func TestCharset(t *testing.T) {
 	})
 }
 
-// A segment costs no allocation.
+// A segment costs no allocation. The buffers of a pass do, each time the garbage
+// collector has emptied the pool that they are kept in, and they grow with the text.
 func TestAllocations(t *testing.T) {
 	scan := func(segments int) float64 {
 		text := interchange(group("1", set("810", "0001", strings.Repeat("IT1*1*10*EA*10.00**VN*TQ-100~", segments)+"TDS*10000")))
@@ -359,9 +360,10 @@ func TestAllocations(t *testing.T) {
 			}
 		})
 	}
-	few, many := scan(10), scan(20_000)
-	if many > few+20 {
-		t.Errorf("%v allocations for 10 segments, %v for 20,000", few, many)
+	const segments = 20_000
+	few, many := scan(10), scan(segments)
+	if many > few+segments/100 {
+		t.Errorf("%v allocations for 10 segments, %v for %d", few, many, segments)
 	}
 }
 
