@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/outbox"
 )
 
@@ -46,7 +47,9 @@ func acknowledged(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	var answers pgx.Batch
-	if err := outbox.QueueAnswers(&answers, "acme", []outbox.Answer{{Event: e.ID, Kind: "TA1", Acceptance: "accepted", MessageID: "isa:x"}}); err != nil {
+	if err := outbox.QueueAnswers(&answers, "acme", []outbox.Answer{{Event: e.ID, Kind: "997", Acceptance: "rejected", MessageID: "isa:x", Told: outbox.Told{
+		Level: "message", Action: "R", Doubts: []string{edi.AnswerCountsDiffer}, Omitted: 1, Objections: []edi.Objection{{List: "723", Code: "7", Meaning: "Invalid code value",
+			Place: edi.Location{Tag: "AK2", Segment: 3, Element: 1}, Element: "143", Value: "998", Reported: edi.Location{Offset: 210, Tag: "AK4", Segment: 6, Element: 3}}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.pool.SendBatch(t.Context(), &answers).Close(); err != nil {
@@ -58,10 +61,10 @@ func TestAcknowledgementsAreListed(t *testing.T) {
 	r := newRig(t)
 	acknowledged(t, r)
 	var list struct{ Items []sentAcknowledgement }
-	if r.get(accounts.Viewer, "/acknowledgements?reference=000000007&acceptance=accepted", &list); len(list.Items) != 1 {
+	if r.get(accounts.Viewer, "/acknowledgements?reference=000000007&acceptance=rejected", &list); len(list.Items) != 1 {
 		t.Fatalf("%+v", list)
 	}
-	if a := list.Items[0]; a.State != "pending" || a.AnsweredBy != "TA1" || a.Acceptance != "accepted" || a.Type != "997" || a.By != "webhook" || a.Answered == nil || len(a.Answers) != 1 || a.Answers[0].MessageID != "isa:x" {
+	if a := list.Items[0]; a.State != "pending" || a.AnsweredBy != "997" || a.Acceptance != "rejected" || a.Type != "997" || a.By != "webhook" || a.Answered == nil || len(a.Answers) != 1 || a.Answers[0].MessageID != "isa:x" || a.Answers[0].Told.Objections[0].Value != "998" {
 		t.Errorf("%+v", a)
 	}
 }
