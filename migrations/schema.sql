@@ -355,6 +355,21 @@ CREATE TABLE public.effect (
     place text DEFAULT ''::text NOT NULL
 );
 
+CREATE TABLE public.effect_pause (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL COLLATE pg_catalog."C",
+    failures integer NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.expiry_told (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    fingerprint bytea NOT NULL,
+    days smallint NOT NULL,
+    not_after timestamp with time zone NOT NULL,
+    told_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
 CREATE TABLE public.functional_acknowledgement (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     event_id uuid NOT NULL,
@@ -513,6 +528,20 @@ CREATE TABLE public.outbox_held (
     state smallint DEFAULT 0 NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
     next_at timestamp with time zone
+);
+
+CREATE TABLE public.outgoing (
+    id boolean DEFAULT true NOT NULL,
+    system_identifier bigint,
+    database_oid oid NOT NULL,
+    table_oid oid NOT NULL,
+    row_xid xid NOT NULL,
+    held_since timestamp with time zone,
+    held_by text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    confirmed_at timestamp with time zone,
+    confirmed_by text DEFAULT ''::text NOT NULL,
+    CONSTRAINT outgoing_id_check CHECK (id)
 );
 
 CREATE TABLE public.partner (
@@ -747,8 +776,14 @@ ALTER TABLE ONLY public.drift_alert
 ALTER TABLE ONLY public.drift_copy
     ADD CONSTRAINT drift_copy_pkey PRIMARY KEY (partner_id, content, alert_id);
 
+ALTER TABLE ONLY public.effect_pause
+    ADD CONSTRAINT effect_pause_pkey PRIMARY KEY (partner_id, target);
+
 ALTER TABLE ONLY public.effect
     ADD CONSTRAINT effect_pkey PRIMARY KEY (partner_id, event_id, target);
+
+ALTER TABLE ONLY public.expiry_told
+    ADD CONSTRAINT expiry_told_pkey PRIMARY KEY (partner_id, fingerprint, days);
 
 ALTER TABLE ONLY public.functional_acknowledgement
     ADD CONSTRAINT functional_acknowledgement_pkey PRIMARY KEY (partner_id, event_id);
@@ -782,6 +817,9 @@ ALTER TABLE ONLY public.outbox_default
 
 ALTER TABLE ONLY public.outbox_held
     ADD CONSTRAINT outbox_held_pkey PRIMARY KEY (partner_id, event_id, purge_month);
+
+ALTER TABLE ONLY public.outgoing
+    ADD CONSTRAINT outgoing_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.partner_identifier
     ADD CONSTRAINT partner_identifier_is_one_partners UNIQUE (qualifier, identifier);

@@ -112,7 +112,7 @@ func (r *Relay) due(ctx context.Context) ([]string, error) {
 				select e.partner_id, e.due_at from effect e
 				where e.target = $1 and e.state in (1, 2) and e.partner_id > f.partner_id
 				order by e.partner_id, e.due_at limit 1) as n)
-		select partner_id from first where due_at <= now()`, r.Target.Name)
+		select partner_id from first where due_at <= now() and `+mayLeave, r.Target.Name)
 	if err != nil {
 		return nil, fmt.Errorf("look for effects that are due: %w", err)
 	}
@@ -148,7 +148,7 @@ func (r *Relay) lease(ctx context.Context, partner string, term time.Duration) (
 	rows, err := r.Pool.Query(ctx, `
 		with due as materialized ( -- once, whatever the plan: a subquery may be run again for each row
 			select event_id, state from effect
-			where target = $1 and partner_id = $2 and state in (1, 2) and due_at <= now()
+			where target = $1 and partner_id = $2 and state in (1, 2) and due_at <= now() and `+mayLeave+`
 			order by due_at limit 1
 			for update skip locked)
 		update effect as e set lease_id = $3, due_at = now() + $4, state = 2, started_at = coalesce(e.started_at, now()),

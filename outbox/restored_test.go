@@ -21,14 +21,14 @@ func TestARestoredFeedLosesNoEvent(t *testing.T) {
 	p.must(func(tx pgx.Tx) error { return outbox.DeleteTx(ctx, tx, "erp") })
 	p.write("acme", "1")
 	p.write("bolt", "2")
-	if was, err := outbox.Restored(ctx, p.pool); was || err != nil {
+	if was, err := (outbox.Outgoing{Pool: p.pool}).Look(ctx); was || err != nil {
 		t.Fatalf("it is taken for restored: %v", err)
 	}
 	// Only the second partner's event stands ahead of what this cluster gives.
 	if _, err := p.pool.Exec(ctx, `update outbox set xid = (xid::text::bigint + 1000000)::text::xid8 where partner_id = 'bolt'`); err != nil {
 		t.Fatal(err)
 	}
-	if was, err := outbox.Restored(ctx, p.pool); !was || err != nil {
+	if was, err := (outbox.Outgoing{Pool: p.pool}).Look(ctx); !was || err != nil {
 		t.Fatalf("without a subscription it is not taken for restored: %v", err)
 	}
 	p.write("acme", "3")
@@ -52,7 +52,7 @@ func TestARestoredDatabaseLosesNoEvent(t *testing.T) {
 	p.run()
 	p.arrived("acme 1", "acme 2")
 	p.write("acme", "3") // in the backup, and not sent before it
-	if was, err := outbox.Restored(ctx, p.pool); was || err != nil {
+	if was, err := (outbox.Outgoing{Pool: p.pool}).Look(ctx); was || err != nil {
 		t.Fatalf("it is taken for restored: %v", err)
 	}
 	// The cluster of the backup had given far more ids than this one.
@@ -65,23 +65,23 @@ func TestARestoredDatabaseLosesNoEvent(t *testing.T) {
 		}
 	}
 	p.write("acme", "4")
-	if was, err := outbox.Restored(ctx, p.pool); !was || err != nil {
+	if was, err := (outbox.Outgoing{Pool: p.pool}).Look(ctx); !was || err != nil {
 		t.Fatalf("it is not taken for restored: %v", err)
 	}
 	p.run()
-	p.arrived("acme 1", "acme 2") // paused until a person says so
-	s, err := outbox.Subscriptions{Pool: p.pool}.Get(ctx, "erp")
-	if err != nil || s.Paused == nil || s.Reason != outbox.RestoredReason {
-		t.Errorf("%+v, %v", s, err)
+	p.arrived("acme 1", "acme 2") // held until a person says so
+	h, err := outbox.Outgoing{Pool: p.pool}.Standing(ctx)
+	if err != nil || !h.Held || h.Since == nil || h.Reason != outbox.RestoredReason {
+		t.Errorf("%+v, %v", h, err)
 	}
 	place := outbox.Place{XID: 1_000_000}
 	if _, err := (outbox.Feed{Pool: p.pool}).Read(ctx, outbox.FeedFilter{Types: outbox.Types, Limit: 1, After: place}); !errors.Is(err, outbox.ErrAhead) {
 		t.Errorf("the feed goes on from a cursor of the former cluster: %v", err)
 	}
-	if was, err := outbox.Restored(ctx, p.pool); was || err != nil {
+	if was, err := (outbox.Outgoing{Pool: p.pool}).Look(ctx); was || err != nil {
 		t.Errorf("restored twice: %v", err)
 	}
-	p.must(func(tx pgx.Tx) error { return outbox.ResumeTx(ctx, tx, "erp", "") })
+	p.must(func(tx pgx.Tx) error { return outbox.ConfirmTx(ctx, tx, "p. admin") })
 	p.run()
 	p.write("acme", "5")
 	p.run()

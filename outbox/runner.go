@@ -71,7 +71,7 @@ func (r *Runner) Start() {
 // lookWhetherRestored reports whether it is known that what leaves is this database's to
 // send; nothing is sent before.
 func (r *Runner) lookWhetherRestored(ctx context.Context) bool {
-	was, err := Restored(ctx, r.Pool)
+	was, err := Outgoing{r.Pool}.Look(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.Log.Error("no event is sent: whether the database was restored is not known", "err", err)
@@ -79,7 +79,7 @@ func (r *Runner) lookWhetherRestored(ctx context.Context) bool {
 		return false
 	}
 	if was {
-		r.Log.Error("all subscriptions are paused", "because", RestoredReason)
+		r.Log.Error("nothing leaves", "because", RestoredReason)
 	}
 	return true
 }

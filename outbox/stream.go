@@ -103,7 +103,7 @@ func (s *Streams) due(ctx context.Context) ([]string, error) {
 		select p.id
 		from subscription s cross join unnest($2::text[]) as p (id)
 			left join subscription_stream t on t.partner_id = p.id and t.subscription = s.name
-		where s.name = $1 and s.paused_at is null and t.paused_at is null and (t.due_at is null or t.due_at <= now())
+		where s.name = $1 and s.paused_at is null and t.paused_at is null and (t.due_at is null or t.due_at <= now()) and `+mayLeave+`
 			and (exists (select from subscription_event e where e.partner_id = p.id and e.subscription = s.name and e.state = 1 and e.due_at <= now())
 				or exists (select from outbox o where o.partner_id = p.id
 					and (o.xid, o.event_id) > (coalesce(t.xid, s.from_xid), coalesce(t.event_id, '00000000-0000-0000-0000-000000000000'))
@@ -126,7 +126,7 @@ func (s *Streams) take(ctx context.Context, partner string, term time.Duration) 
 			with due as materialized (
 				select t.xid from subscription_stream t
 				where t.partner_id = $2 and t.subscription = $1 and t.due_at <= now() and t.paused_at is null
-					and exists (select from subscription s where s.name = $1 and s.paused_at is null)
+					and exists (select from subscription s where s.name = $1 and s.paused_at is null) and `+mayLeave+`
 				for update of t skip locked)
 			update subscription_stream as t set lease_id = $3, due_at = now() + $4
 			from due
@@ -140,7 +140,7 @@ func (s *Streams) take(ctx context.Context, partner string, term time.Duration) 
 		}
 		tag, err := s.Pool.Exec(ctx, `
 			insert into subscription_stream (partner_id, subscription, xid, event_id)
-			select $2, name, from_xid, '00000000-0000-0000-0000-000000000000' from subscription where name = $1 and paused_at is null
+			select $2, name, from_xid, '00000000-0000-0000-0000-000000000000' from subscription where name = $1 and paused_at is null and `+mayLeave+`
 			on conflict do nothing`, s.Spec.Name, partner)
 		if err != nil {
 			return nil, fmt.Errorf("begin the events of %s: %w", partner, err)
