@@ -10,6 +10,12 @@ import (
 // reports whether it is one.
 func (s *scan) service(seg *edi.Segment, tag string) (known bool, err error) {
 	switch tag {
+	case "ISA", "GS", "ST", "SE", "GE", "IEA":
+		if s.Open >= 0 && !s.Fits() { // the set may end here
+			return true, nil
+		}
+	}
+	switch tag {
 	case "ISA":
 		s.Content.AddWithout(seg, isaOmissions...)
 		if err := s.isa(seg); err != nil {
@@ -22,9 +28,6 @@ func (s *scan) service(seg *edi.Segment, tag string) (known bool, err error) {
 		s.Content.Add(seg, s.High())
 		s.st(seg)
 	case "SE":
-		if s.Open >= 0 && !s.Fits() { // the set may end here
-			return true, nil
-		}
 		s.Content.Add(seg, s.High())
 		return true, s.se(seg)
 	case "GE":
