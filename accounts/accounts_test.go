@@ -106,7 +106,7 @@ func TestTokens(t *testing.T) {
 	t.Run("its last use is noted at most once a minute", func(t *testing.T) {
 		first := clock.Time
 		lastUsed := func() time.Time {
-			tokens, err := s.ListTokens(ctx)
+			tokens, err := s.ListTokens(ctx, accounts.TokenFilter{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestTokens(t *testing.T) {
 		clock.Time = first
 	})
 	t.Run("it is listed without its text", func(t *testing.T) {
-		got, err := s.ListTokens(ctx)
+		got, err := s.ListTokens(ctx, accounts.TokenFilter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		if tokens, err := s.ListTokens(ctx); err != nil || len(tokens) != 1 {
+		if tokens, err := s.ListTokens(ctx, accounts.TokenFilter{}); err != nil || len(tokens) != 1 {
 			t.Errorf("got %d tokens, %v", len(tokens), err)
 		}
 	})
@@ -219,7 +219,7 @@ func TestTokens(t *testing.T) {
 		if err == nil {
 			t.Error("a token was made by nobody")
 		}
-		if tokens, err := s.ListTokens(ctx); err != nil || len(tokens) != 1 {
+		if tokens, err := s.ListTokens(ctx, accounts.TokenFilter{}); err != nil || len(tokens) != 1 {
 			t.Errorf("got %d tokens, %v", len(tokens), err)
 		}
 	})

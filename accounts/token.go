@@ -165,11 +165,36 @@ func (s *Store) auditToken(ctx context.Context, tx pgx.Tx, by Identity, action s
 	return s.Audit(ctx, tx, Entry{Who: by.Person, Role: by.Role, Action: action, Subject: t.ID.String(), Detail: detail})
 }
 
-// ListTokens gives all tokens, revoked ones too, oldest first.
-func (s *Store) ListTokens(ctx context.Context) ([]Token, error) {
+// TokenFilter narrows ListTokens; empty fields do not.
+type TokenFilter struct {
+	Person string
+	Role   Role
+	State  string // TokenValid and its like
+	Before *Token // cursor: those before it; Created and ID count
+	Limit  int    // 0 is all
+}
+
+// The states of a token. One that was revoked is no longer told as expired.
+const (
+	TokenValid   = "valid"
+	TokenExpired = "expired"
+	TokenRevoked = "revoked"
+)
+
+// ListTokens gives tokens, revoked ones too, the latest first.
+func (s *Store) ListTokens(ctx context.Context, f TokenFilter) ([]Token, error) {
+	var created *time.Time
+	var id uuid.UUID
+	if f.Before != nil {
+		created, id = &f.Before.Created, f.Before.ID
+	}
 	rows, err := s.Pool.Query(ctx, `
 		select token_id, person, role, label, created_at, expires_at, last_used_at, revoked_at
-		from api_token order by created_at, token_id`)
+		from api_token
+		where ($1 = '' or person = $1) and ($2 = '' or role = $2)
+			and ($3 = '' or $3 = case when revoked_at is not null then 'revoked' when expires_at <= $4 then 'expired' else 'valid' end)
+			and ($5::timestamptz is null or (created_at, token_id) < ($5, $6))
+		order by created_at desc, token_id desc limit nullif($7, 0)`, f.Person, string(f.Role), f.State, s.now(), created, id, f.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}

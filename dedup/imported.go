@@ -124,10 +124,21 @@ func scanImport(row pgx.Row) (im Import, err error) {
 	return im, nil
 }
 
-// Imports gives imports, the latest first: up to limit that began before the one
-// with the id before, where that is not zero.
-func (s Inbox) Imports(ctx context.Context, before uuid.UUID, limit int) ([]Import, error) {
-	rows, err := s.Pool.Query(ctx, selectImport+` where ($1 = '00000000-0000-0000-0000-000000000000'::uuid or import_id < $1) order by import_id desc limit $2`, before, limit)
+// ImportFilter narrows Imports; empty fields do not.
+type ImportFilter struct {
+	Person     string    // who began it
+	State      string    // "unfinished" or "finished"
+	FileSHA256 []byte    // of the file
+	Before     uuid.UUID // cursor: those that began before it
+	Limit      int
+}
+
+// Imports gives imports, the latest first.
+func (s Inbox) Imports(ctx context.Context, f ImportFilter) ([]Import, error) {
+	rows, err := s.Pool.Query(ctx, selectImport+`
+		where ($1 = '00000000-0000-0000-0000-000000000000'::uuid or import_id < $1)
+			and ($2 = '' or person = $2) and ($3 = '' or ($3 = 'finished') = (finished_at is not null)) and ($4::bytea is null or file_sha256 = $4)
+		order by import_id desc limit $5`, f.Before, f.Person, f.State, f.FileSHA256, f.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("list imports: %w", err)
 	}

@@ -3,6 +3,7 @@ package partners
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -20,51 +21,58 @@ type Revision struct {
 	Fields  []FieldChange `json:"fields,omitempty"`
 }
 
-// History gives every revision of a partner, the latest first. The error wraps
-// ErrUnknown if there is no such partner.
-func (s *Store) History(ctx context.Context, partner string) ([]Revision, error) {
-	list, _, err := s.history(ctx, partner, `
+// History gives revisions of a partner, the latest first: limit of them, those
+// before the revision before; 0 is all. The error wraps ErrUnknown if there is no
+// such partner.
+func (s *Store) History(ctx context.Context, partner string, before int32, limit int) ([]Revision, error) {
+	return s.history(ctx, partner, `
 		select revision, cause, applied_by, applied_at, spec
-		from partner_revision where partner_id = $1 order by revision`, func(spec []byte) (any, error) { return partnerSpec(spec) })
-	return list, err
+		from partner_revision where partner_id = $1 and ($2 = 0 or revision < $2)
+		order by revision desc limit nullif($3, 0)`, before, limit, func(spec []byte) (any, error) { return partnerSpec(spec) })
 }
 
-// OrganisationHistory gives every revision of an organisation, the latest first.
-// One that has not changed since before there were revisions has none.
-func (s *Store) OrganisationHistory(ctx context.Context, organisation string) ([]Revision, error) {
-	list, _, err := s.history(ctx, organisation, `
+// OrganisationHistory gives revisions of an organisation as History does. One that
+// has not changed since before there were revisions has none.
+func (s *Store) OrganisationHistory(ctx context.Context, organisation string, before int32, limit int) ([]Revision, error) {
+	return s.history(ctx, organisation, `
 		select revision, cause, applied_by, applied_at, spec
-		from organisation_revision where organisation_id = $1 order by revision`, func(spec []byte) (any, error) {
+		from organisation_revision where organisation_id = $1 and ($2 = 0 or revision < $2)
+		order by revision desc limit nullif($3, 0)`, before, limit, func(spec []byte) (any, error) {
 		var o OrganisationSpec
 		err := json.Unmarshal(spec, &o)
 		o.normalise()
 		return o, err
 	})
-	return list, err
 }
 
 // RevisionOf gives a partner's configuration as it was under a revision. The
 // error wraps ErrUnknown if it never had that.
 func (s *Store) RevisionOf(ctx context.Context, partner string, number int32) (*PartnerSpec, error) {
-	list, specs, err := s.history(ctx, partner, `
-		select revision, cause, applied_by, applied_at, spec
-		from partner_revision where partner_id = $1 order by revision`, func(spec []byte) (any, error) { return partnerSpec(spec) })
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(list, func(r Revision) bool { return r.Number == number })
-	if i < 0 {
+	var stored []byte
+	err := s.Pool.QueryRow(ctx, `select spec from partner_revision where partner_id = $1 and revision = $2`, partner, number).Scan(&stored)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, ErrUnknown)
 	}
-	spec := specs[i].(PartnerSpec)
+	if err != nil {
+		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, err)
+	}
+	spec, err := partnerSpec(stored)
+	if err != nil {
+		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, err)
+	}
 	return &spec, nil
 }
 
-// history reads revisions with their configurations, the latest first.
-func (s *Store) history(ctx context.Context, id, query string, decode func([]byte) (any, error)) ([]Revision, []any, error) {
-	rows, err := s.Pool.Query(ctx, query, id)
+// history reads revisions, the latest first, one more than are asked for: what a
+// revision changed is told by the one before it.
+func (s *Store) history(ctx context.Context, id, query string, before int32, limit int, decode func([]byte) (any, error)) ([]Revision, error) {
+	most := limit
+	if limit > 0 {
+		most++
+	}
+	rows, err := s.Pool.Query(ctx, query, id, before, most)
 	if err != nil {
-		return nil, nil, fmt.Errorf("history of %s: %w", id, err)
+		return nil, fmt.Errorf("history of %s: %w", id, err)
 	}
 	var list []Revision
 	var specs []any
@@ -75,24 +83,27 @@ func (s *Store) history(ctx context.Context, id, query string, decode func([]byt
 		if err != nil {
 			return err
 		}
-		r.Fields, r.Applied = nil, r.Applied.UTC()
-		if len(specs) == 0 {
-			r.Fields = fieldsBetween(nil, spec)
-		} else {
-			r.Fields = fieldsBetween(specs[len(specs)-1], spec)
-		}
+		r.Applied = r.Applied.UTC()
 		list, specs = append(list, r), append(specs, spec)
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("history of %s: %w", id, err)
+		return nil, fmt.Errorf("history of %s: %w", id, err)
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("%s: %w", id, ErrUnknown)
+		return nil, fmt.Errorf("%s: %w", id, ErrUnknown)
 	}
-	slices.Reverse(list)
-	slices.Reverse(specs)
-	return list, specs, nil
+	for i := range list {
+		var former any
+		if i+1 < len(specs) {
+			former = specs[i+1]
+		}
+		list[i].Fields = fieldsBetween(former, specs[i])
+	}
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list, nil
 }
 
 // Left is what a restore did not bring back: labels of tokens and certificates

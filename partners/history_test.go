@@ -43,7 +43,7 @@ func TestHistory(t *testing.T) {
 	clock.Time = clock.Add(24 * time.Hour)
 	apply(t, s, north+"name: Nord\nidentifiers: [{id: NORD}]\n")
 	t.Run("each revision says who, when and what", func(t *testing.T) {
-		list, err := s.History(t.Context(), "acme")
+		list, err := s.History(t.Context(), "acme", 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestHistory(t *testing.T) {
 		}
 	})
 	t.Run("organisations have theirs", func(t *testing.T) {
-		list, err := s.OrganisationHistory(t.Context(), "north")
+		list, err := s.OrganisationHistory(t.Context(), "north", 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		apply(t, s.As("anna"), "kind: Organisation\nid: old\nname: New\n")
-		list, err := s.OrganisationHistory(t.Context(), "old")
+		list, err := s.OrganisationHistory(t.Context(), "old", 0, 0)
 		if err != nil || len(list) != 2 || list[0].Number != 2 || list[0].By != "anna" || list[0].Fields[0].String() != "name: Old → New" {
 			t.Errorf("%v, %v", told(list), err)
 		}
@@ -84,9 +84,9 @@ func TestHistory(t *testing.T) {
 		}
 	})
 	t.Run("what there is not is unknown", func(t *testing.T) {
-		_, no := s.History(t.Context(), "nobody")
+		_, no := s.History(t.Context(), "nobody", 0, 0)
 		_, none := s.RevisionOf(t.Context(), "acme", 9)
-		_, other := s.OrganisationHistory(t.Context(), "acme")
+		_, other := s.OrganisationHistory(t.Context(), "acme", 0, 0)
 		for _, err := range []error{no, none, other} {
 			if !errors.Is(err, partners.ErrUnknown) {
 				t.Errorf("got %v", err)

@@ -76,19 +76,25 @@ func (c *call) listOrganisationRevisions() error {
 	return c.revisions("organisation", c.api.Partners.OrganisationHistory)
 }
 
-func (c *call) revisions(kind string, history func(context.Context, string) ([]partners.Revision, error)) error {
+func (c *call) revisions(kind string, history func(context.Context, string, int32, int) ([]partners.Revision, error)) error {
 	id, err := c.path(kind)
 	if err != nil {
 		return err
 	}
-	list, err := history(c.ctx(), id)
+	before := int64(0)
+	if c.cursor != "" {
+		if before, err = strconv.ParseInt(c.cursor, 10, 32); err != nil || before < 2 {
+			return badCursor()
+		}
+	}
+	list, err := history(c.ctx(), id, int32(before), c.limit+1)
 	if err != nil {
 		return err
 	}
 	for i := range list {
 		list[i].Fields = withoutDigests(list[i].Fields)
 	}
-	return c.reply(http.StatusOK, page[partners.Revision]{Items: list})
+	return c.reply(http.StatusOK, pageOf(list, c.limit, func(r partners.Revision) string { return strconv.Itoa(int(r.Number)) }))
 }
 
 // withoutDigests tells that the tokens changed, and not to what.

@@ -34,7 +34,7 @@ func (c *call) listEvents() error {
 	}
 	types, unknown := outbox.EventTypes(patterns...)
 	if unknown != "" {
-		return unfitParameter("parameter \"type\": nothing is called %q; there are %s, and with an asterisk like document.* all of a kind", unknown, strings.Join(outbox.Types, ", "))
+		return unknownType(unknown)
 	}
 	f.Types = types
 	if c.cursor != "" {
@@ -84,4 +84,8 @@ func (c *call) showEvent() error {
 		log = []outbox.LoggedAttempt{}
 	}
 	return c.reply(http.StatusOK, shownEvent{r.AppendCloudEvent(nil), log})
+}
+
+func unknownType(name string) error {
+	return unfitParameter("parameter \"type\": nothing is called %q; there are %s, and with an asterisk like document.* all of a kind", name, strings.Join(outbox.Types, ", "))
 }

@@ -37,13 +37,19 @@ func importOf(im dedup.Import) importItem {
 	return item
 }
 
+var importFilters = append([]Parameter{
+	{"person", Text, nil},
+	{"state", Text, []string{"unfinished", "finished"}},
+	{"file_sha256", Digest, nil},
+}, paging...)
+
 // listImports gives imports, the latest first.
 func (c *call) listImports() error {
 	before, err := c.cursorID()
 	if err != nil {
 		return err
 	}
-	list, err := c.api.Inbox.Imports(c.ctx(), before, c.limit+1)
+	list, err := c.api.Inbox.Imports(c.ctx(), dedup.ImportFilter{Person: c.text["person"], State: c.text["state"], FileSHA256: c.digest, Before: before, Limit: c.limit + 1})
 	if err != nil {
 		return err
 	}

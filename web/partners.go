@@ -50,16 +50,41 @@ func itemOf(p *partners.Partner) partnerItem {
 	}
 }
 
+var partnerFilters = append([]Parameter{
+	{"organisation", Text, nil},
+	{"state", Text, []string{"active", "paused"}},
+	{"identifier", Text, nil},
+	{"type", Text, nil},
+}, paging...)
+
+// listPartners gives those that fit, by id. The configuration is held whole.
 func (c *call) listPartners() error {
 	list, err := c.api.Partners.List(c.ctx())
 	if err != nil {
 		return err
 	}
-	items := make([]partnerItem, len(list))
-	for i, p := range list {
-		items[i] = itemOf(p)
+	var items []partnerItem
+	for _, p := range list {
+		if item := itemOf(p); c.wantsPartner(item) {
+			items = append(items, item)
+		}
 	}
-	return c.reply(http.StatusOK, page[partnerItem]{Items: items})
+	return c.reply(http.StatusOK, pageByName(&c.query, items, func(p partnerItem) string { return p.ID }))
+}
+
+// wantsPartner reports whether a partner is what the list was asked for. An
+// identifier is named with its qualifier, 14:9520001000010, or without.
+func (c *call) wantsPartner(p partnerItem) bool {
+	fits := func(name string, fits func(string) bool) bool {
+		v, asked := c.text[name]
+		return !asked || fits(v)
+	}
+	return fits("organisation", func(v string) bool { return p.Organisation == v }) &&
+		fits("state", func(v string) bool { return p.State == v }) &&
+		fits("type", func(v string) bool { return slices.Contains(p.Types, v) }) &&
+		fits("identifier", func(v string) bool {
+			return slices.ContainsFunc(p.Identifiers, func(id partners.Identifier) bool { return id.ID == v || id.String() == v })
+		})
 }
 
 func (c *call) showPartner() error {

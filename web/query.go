@@ -166,6 +166,17 @@ func pageOf[T any](items []T, limit int, cursor func(T) string) page[T] {
 	return page[T]{Items: items, Next: base64.RawURLEncoding.EncodeToString([]byte(cursor(items[limit-1])))}
 }
 
+// pageByName cuts a page out of a list that is held whole, by its names, each
+// of which is there once, in the order of their bytes.
+func pageByName[T any](q *query, all []T, name func(T) string) page[T] {
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	from := 0
+	if q.cursor != "" {
+		from, _ = slices.BinarySearchFunc(all, q.cursor+"\x00", func(t T, after string) int { return strings.Compare(name(t), after) })
+	}
+	return pageOf(all[from:], q.limit, name)
+}
+
 // cursorID reads a cursor that is one id; the zero id where none was sent.
 func (q *query) cursorID() (uuid.UUID, error) {
 	if q.cursor == "" {

@@ -21,16 +21,16 @@ type Route struct {
 var Routes = []Route{
 	{http.MethodGet, "/openapi.json", "", nil, (*call).openAPI},
 
-	{http.MethodGet, "/partners", accounts.Viewer, nil, (*call).listPartners},
+	{http.MethodGet, "/partners", accounts.Viewer, partnerFilters, (*call).listPartners},
 	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
 	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
 	{http.MethodPatch, "/partners/{partner}", accounts.Admin, nil, (*call).patchPartner},
 	{http.MethodGet, "/partners/{partner}/sheet", accounts.Viewer, nil, (*call).partnerSheet},
 	{http.MethodPost, "/partners/{partner}/test", accounts.Operator, nil, (*call).tryPartner},
-	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, nil, (*call).listPartnerRevisions},
+	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, paging, (*call).listPartnerRevisions},
 	{http.MethodGet, "/partners/{partner}/revisions/{revision}", accounts.Viewer, nil, (*call).showPartnerRevision},
 	{http.MethodPost, "/partners/{partner}/revisions/{revision}/restore", accounts.Admin, restoreChoices, (*call).restorePartner},
-	{http.MethodGet, "/organisations/{organisation}/revisions", accounts.Viewer, nil, (*call).listOrganisationRevisions},
+	{http.MethodGet, "/organisations/{organisation}/revisions", accounts.Viewer, paging, (*call).listOrganisationRevisions},
 	{http.MethodGet, "/configuration", accounts.Admin, configurationFilters, (*call).exportConfiguration},
 	{http.MethodPost, "/configuration/diff", accounts.Admin, nil, (*call).diffConfiguration},
 	{http.MethodPost, "/partners/{partner}/tokens", accounts.Admin, nil, (*call).issuePartnerToken},
@@ -65,7 +65,7 @@ var Routes = []Route{
 	{http.MethodGet, "/events", accounts.Viewer, feedFilters, (*call).listEvents},
 	{http.MethodGet, "/events/{partner}/{event_id}", accounts.Viewer, nil, (*call).showEvent},
 
-	{http.MethodGet, "/subscriptions", accounts.Viewer, nil, (*call).listSubscriptions},
+	{http.MethodGet, "/subscriptions", accounts.Viewer, subscriptionFilters, (*call).listSubscriptions},
 	{http.MethodGet, "/subscriptions/{subscription}", accounts.Viewer, nil, (*call).showSubscription},
 	{http.MethodPut, "/subscriptions/{subscription}", accounts.Admin, nil, (*call).putSubscription},
 	{http.MethodDelete, "/subscriptions/{subscription}", accounts.Admin, nil, (*call).deleteSubscription},
@@ -80,20 +80,20 @@ var Routes = []Route{
 
 	{http.MethodPost, "/documents/{document_id}/report", accounts.Consumer, nil, (*call).reportDocument},
 
-	{http.MethodGet, "/imports", accounts.Admin, paging, (*call).listImports},
+	{http.MethodGet, "/imports", accounts.Admin, importFilters, (*call).listImports},
 	{http.MethodPost, "/imports", accounts.Admin, nil, (*call).beginImport},
 	{http.MethodGet, "/imports/{import_id}", accounts.Admin, nil, (*call).showImport},
 	{http.MethodPost, "/imports/{import_id}/rows", accounts.Admin, nil, (*call).importRows},
 
 	{http.MethodGet, "/audit", accounts.Admin, auditFilters, (*call).listAudit},
 
-	{http.MethodGet, "/users", accounts.Admin, nil, (*call).listUsers},
+	{http.MethodGet, "/users", accounts.Admin, userFilters, (*call).listUsers},
 	{http.MethodPost, "/users", accounts.Admin, nil, (*call).addUser},
 	{http.MethodPost, "/users/{person}/role", accounts.Admin, nil, (*call).setUserRole},
 	{http.MethodPost, "/users/{person}/disable", accounts.Admin, nil, (*call).disableUser},
 	{http.MethodPost, "/users/{person}/enable", accounts.Admin, nil, (*call).enableUser},
 
-	{http.MethodGet, "/tokens", accounts.Admin, nil, (*call).listTokens},
+	{http.MethodGet, "/tokens", accounts.Admin, tokenFilters, (*call).listTokens},
 	{http.MethodPost, "/tokens", accounts.Admin, nil, (*call).createToken},
 	{http.MethodDelete, "/tokens/{token_id}", accounts.Admin, nil, (*call).revokeToken},
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -34,7 +35,22 @@ func subscriptionOf(s *outbox.Subscription, streams []*outbox.Stream) subscripti
 	return out
 }
 
+var subscriptionFilters = append([]Parameter{
+	{"state", Text, []string{"active", "paused", "failing"}},
+	{"partner", Text, nil},
+	{"type", Text, nil},
+}, paging...)
+
+// listSubscriptions gives those that fit, by name: of a partner, and of a type,
+// those that are told of its events.
 func (c *call) listSubscriptions() error {
+	var kinds []string
+	if v := c.text["type"]; v != "" {
+		var unknown string
+		if kinds, unknown = outbox.EventTypes(v); unknown != "" {
+			return unknownType(unknown)
+		}
+	}
 	list, err := c.api.Subscriptions.List(c.ctx())
 	if err != nil {
 		return err
@@ -43,11 +59,17 @@ func (c *call) listSubscriptions() error {
 	if err != nil {
 		return err
 	}
-	items := make([]subscription, len(list))
-	for i, s := range list {
-		items[i] = subscriptionOf(s, streams)
+	var items []subscription
+	for _, s := range list {
+		item := subscriptionOf(s, streams)
+		partner, state := c.text["partner"], c.text["state"]
+		told := func(kind string) bool { return slices.Contains(s.Wants(), kind) }
+		if (state == "" || state == item.State) && (kinds == nil || slices.ContainsFunc(kinds, told)) &&
+			(partner == "" || len(s.Partners) == 0 || slices.Contains(s.Partners, partner)) {
+			items = append(items, item)
+		}
 	}
-	return c.reply(http.StatusOK, page[subscription]{Items: items})
+	return c.reply(http.StatusOK, pageByName(&c.query, items, func(s subscription) string { return s.Name }))
 }
 
 func (c *call) showSubscription() error {

@@ -2,7 +2,10 @@ package web
 
 import (
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/accounts"
 )
@@ -24,8 +27,27 @@ func tokenOf(t accounts.Token) tokenItem {
 	return tokenItem{ID: t.ID.String(), Person: t.Person, Role: t.Role, Label: t.Label, Created: t.Created, Expires: t.Expires, LastUsed: t.LastUsed, Revoked: t.Revoked}
 }
 
+var tokenFilters = append([]Parameter{
+	{"person", Text, nil},
+	{"role", Text, roles},
+	{"state", Text, []string{accounts.TokenValid, accounts.TokenExpired, accounts.TokenRevoked}},
+}, paging...)
+
+// listTokens gives tokens, the latest first.
 func (c *call) listTokens() error {
-	list, err := c.api.Accounts.ListTokens(c.ctx())
+	f := accounts.TokenFilter{Person: c.text["person"], Role: accounts.Role(c.text["role"]), State: c.text["state"], Limit: c.limit + 1}
+	if c.cursor != "" {
+		at, id, _ := strings.Cut(c.cursor, "\t")
+		created, err := time.Parse(time.RFC3339Nano, at)
+		if err != nil {
+			return badCursor()
+		}
+		f.Before = &accounts.Token{Created: created}
+		if f.Before.ID, err = uuid.Parse(id); err != nil {
+			return badCursor()
+		}
+	}
+	list, err := c.api.Accounts.ListTokens(c.ctx(), f)
 	if err != nil {
 		return err
 	}
@@ -33,7 +55,7 @@ func (c *call) listTokens() error {
 	for i, t := range list {
 		items[i] = tokenOf(t)
 	}
-	return c.reply(http.StatusOK, page[tokenItem]{Items: items})
+	return c.reply(http.StatusOK, pageOf(items, c.limit, func(t tokenItem) string { return t.Created.Format(time.RFC3339Nano) + "\t" + t.ID }))
 }
 
 func (c *call) createToken() error {

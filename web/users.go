@@ -20,16 +20,28 @@ func userOf(u accounts.User) userItem {
 	return userItem{Person: u.Person, Role: u.Role, Created: u.Created, Disabled: u.Disabled, Tokens: u.Tokens}
 }
 
+// roles are those of people and of their tokens.
+var roles = []string{string(accounts.Viewer), string(accounts.Consumer), string(accounts.Operator), string(accounts.Approver), string(accounts.Admin)}
+
+var userFilters = append([]Parameter{
+	{"role", Text, roles},
+	{"state", Text, []string{"active", "disabled"}},
+}, paging...)
+
+// listUsers gives people, by name.
 func (c *call) listUsers() error {
 	list, err := c.api.Accounts.Users(c.ctx())
 	if err != nil {
 		return err
 	}
-	items := make([]userItem, len(list))
-	for i, u := range list {
-		items[i] = userOf(u)
+	var items []userItem
+	for _, u := range list {
+		role, state := c.text["role"], c.text["state"]
+		if (role == "" || role == string(u.Role)) && (state == "" || (state == "disabled") == (u.Disabled != nil)) {
+			items = append(items, userOf(u))
+		}
 	}
-	return c.reply(http.StatusOK, page[userItem]{Items: items})
+	return c.reply(http.StatusOK, pageByName(&c.query, items, func(u userItem) string { return u.Person }))
 }
 
 func (c *call) addUser() error {

@@ -15,7 +15,7 @@ var shown = map[string]string{
 	"database-url": "### The database", "database-connections": "### The database",
 	"master-key": "### The master key", "former-master-keys": "### The master key",
 	"api": "### The gateway to ask", "token": "### The gateway to ask",
-	"output": "### What to show", "limit": "### What to show", "cursor": "### What to show",
+	"output": "### What to show", "limit": "### What to show", "cursor": "### What to show", "all": "### What to show",
 }
 
 func TestTheReferenceNamesEveryCommandAndFlag(t *testing.T) {

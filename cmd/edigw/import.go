@@ -116,11 +116,14 @@ func (c *importKeys) tell(a *app, im importState) error {
 }
 
 type importList struct {
+	Person string `placeholder:"NAME" help:"Only those that this person began."`
+	State  string `placeholder:"WORD" help:"unfinished or finished."`
+	SHA256 string `name:"file-sha256" placeholder:"DIGEST" help:"Only of the file with this SHA-256."`
 	listing
 }
 
 func (c *importList) Run(a *app) error {
-	return list(a, c.listing, "/imports", c.filters(), []string{"STARTED", "FILE", "BY", "STATE", "ROWS", "ADDED", "KNOWN", "DIFFERS", "EXPIRED", "FAULTY", "IMPORT"}, func(im importState) []string {
+	return list(a, c.listing, "/imports", c.filters("person", c.Person, "state", c.State, "file_sha256", c.SHA256), []string{"STARTED", "FILE", "BY", "STATE", "ROWS", "ADDED", "KNOWN", "DIFFERS", "EXPIRED", "FAULTY", "IMPORT"}, func(im importState) []string {
 		state := "unfinished"
 		if im.Finished != nil {
 			state = "finished"

@@ -18,53 +18,6 @@ type messagesCommand struct {
 	ReEvaluate messagesReEvaluate `cmd:"" name:"re-evaluate" help:"Judge refused messages again, under the settings that hold now."`
 }
 
-// listing is what every list of the API takes.
-type listing struct {
-	Limit  int    `default:"50" help:"Items of a page, 1 to 500."`
-	Cursor string `placeholder:"CURSOR" help:"Where the page before ended: its \"next\"."`
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
-}
-
-func (l listing) filters(pairs ...string) url.Values {
-	q := filters(pairs...)
-	q.Set("limit", strconv.Itoa(l.Limit))
-	if l.Cursor != "" {
-		q.Set("cursor", l.Cursor)
-	}
-	return q
-}
-
-// list asks for a page and shows it: as the API gave it, or as rows.
-func list[T any](a *app, l listing, path string, query url.Values, titles []string, row func(T) []string) error {
-	c, err := a.client(l.connection)
-	if err != nil {
-		return err
-	}
-	var page struct {
-		Items []T    `json:"items"`
-		Next  string `json:"next"`
-	}
-	body, err := c.ask(a, http.MethodGet, path, query, nil, &page)
-	if err != nil {
-		return err
-	}
-	if l.Output == "json" {
-		return a.rawJSON(body)
-	}
-	rows := make([][]string, len(page.Items))
-	for i, item := range page.Items {
-		rows[i] = row(item)
-	}
-	if err := a.table(titles, rows); err != nil {
-		return err
-	}
-	if page.Next != "" {
-		a.progress("there are more: add --cursor %s", page.Next)
-	}
-	return nil
-}
-
 type messagesList struct {
 	Partner   string    `placeholder:"ID" help:"Only this partner's."`
 	MessageID string    `name:"message-id" placeholder:"KEY" help:"Only under this key, of an interchange or a transport."`

@@ -31,7 +31,7 @@ type partnersCommand struct {
 	Sheet partnersSheet `cmd:"" help:"Write the page that a partner needs to connect: address, ids, certificates, answers, limits."`
 	Test  partnersTest  `cmd:"" help:"Say what would happen with a file, or a certificate, of a partner."`
 
-	List  partnersList  `cmd:"" help:"All partners, by id."`
+	List  partnersList  `cmd:"" help:"Partners, by id."`
 	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`
 	Token partnersToken `cmd:"" help:"Make a token that a partner shows on plain HTTP; its text is shown this once."`
 
@@ -146,8 +146,11 @@ func faultsInFiles(p *problem, specs []partners.Spec) error {
 }
 
 type partnersList struct {
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
+	Organisation string `placeholder:"ID" help:"Only those of this organisation of ours."`
+	State        string `placeholder:"WORD" help:"active or paused."`
+	Identifier   string `placeholder:"ID" help:"Only whose this is, with its qualifier (14:9520001000010) or without."`
+	Type         string `placeholder:"TYPE" help:"Only those that may send this message type."`
+	wholeListing
 }
 
 func (c *partnersList) Run(a *app) error {
@@ -162,7 +165,8 @@ func (c *partnersList) Run(a *app) error {
 		Types        []string              `json:"types"`
 	}
 	titles := []string{"PARTNER", "NAME", "STATE", "ORGANISATION", "REVISION", "CONNECTED", "IDENTIFIERS", "TYPES"}
-	return list(a, listing{Output: c.Output, connection: c.connection}, "/partners", nil, titles, func(p partner) []string {
+	l := c.listing()
+	return list(a, l, "/partners", l.filters("organisation", c.Organisation, "state", c.State, "identifier", c.Identifier, "type", c.Type), titles, func(p partner) []string {
 		var ids []string
 		for _, id := range p.Identifiers {
 			ids = append(ids, id.String())

@@ -191,8 +191,7 @@ type partnersHistory struct {
 	ID           string `arg:"" help:"The partner's id."`
 	Organisation bool   `help:"It is an organisation's id."`
 	Revision     int    `placeholder:"N" help:"Show the partner's configuration under this revision."`
-	Output       string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
+	wholeListing
 }
 
 func (c *partnersHistory) Run(a *app) error {
@@ -218,7 +217,7 @@ func (c *partnersHistory) Run(a *app) error {
 		Fields  []partners.FieldChange `json:"fields"`
 	}
 	titles := []string{"REVISION", "APPLIED", "BY", "WHY", "WHAT"}
-	return list(a, listing{Output: c.Output, connection: c.connection}, path+url.PathEscape(c.ID)+"/revisions", nil, titles, func(r revision) []string {
+	return list(a, c.listing(), path+url.PathEscape(c.ID)+"/revisions", nil, titles, func(r revision) []string {
 		var what []string
 		for _, f := range r.Fields {
 			if r.Cause != "created" {

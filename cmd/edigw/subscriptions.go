@@ -56,13 +56,16 @@ func (s *subscriber) at() string {
 }
 
 type subscriptionsList struct {
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
+	State   string `placeholder:"WORD" help:"active, paused or failing."`
+	Partner string `placeholder:"ID" help:"Only those that are told of this partner's events."`
+	Type    string `placeholder:"TYPE" help:"Only those that are told of a type like document.created, or of one of document.*."`
+	wholeListing
 }
 
 func (c *subscriptionsList) Run(a *app) error {
 	titles := []string{"NAME", "STATE", "SENT", "FAILING", "SET ASIDE", "TYPES", "TO", "WHY"}
-	return list(a, listing{Output: c.Output, connection: c.connection}, "/subscriptions", nil, titles, func(s subscriber) []string {
+	l := c.listing()
+	return list(a, l, "/subscriptions", l.filters("state", c.State, "partner", c.Partner, "type", c.Type), titles, func(s subscriber) []string {
 		sent, failing, aside := int64(0), 0, 0
 		for _, t := range s.Streams {
 			sent += t.Sent
@@ -215,13 +218,14 @@ func (c *subscriptionsExport) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var page struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	if _, err := api.ask(a, http.MethodGet, "/subscriptions", nil, nil, &page); err != nil {
+	var all []json.RawMessage
+	if _, err := eachPage(a, api, wholeListing{}.listing(), "/subscriptions", nil, func(items []json.RawMessage, _ []byte) error {
+		all = append(all, items...)
+		return nil
+	}); err != nil {
 		return err
 	}
-	for i, item := range page.Items {
+	for i, item := range all {
 		var spec outbox.Spec
 		if err := json.Unmarshal(item, &spec); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 type tokensCommand struct {
 	Create tokensCreate `cmd:"" help:"Make a token for a person; its text is shown this once."`
-	List   tokensList   `cmd:"" help:"All tokens, revoked ones too."`
+	List   tokensList   `cmd:"" help:"Tokens, the latest first, revoked ones too."`
 	Revoke tokensRevoke `cmd:"" help:"End a token for good."`
 }
 
@@ -118,8 +118,10 @@ func (c *tokensCreate) first(a *app, expires time.Time) (err error) {
 }
 
 type tokensList struct {
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
+	Person string `placeholder:"NAME" help:"Only this person's."`
+	Role   string `placeholder:"ROLE" help:"Only those with this role."`
+	State  string `placeholder:"WORD" help:"valid, expired or revoked."`
+	wholeListing
 }
 
 func (c *tokensList) Run(a *app) error {
@@ -134,7 +136,8 @@ func (c *tokensList) Run(a *app) error {
 		Revoked  *time.Time `json:"revoked_at"`
 	}
 	titles := []string{"TOKEN", "PERSON", "ROLE", "LABEL", "CREATED", "LAST USED", "EXPIRES", "REVOKED"}
-	return list(a, listing{Output: c.Output, connection: c.connection}, "/tokens", nil, titles, func(t token) []string {
+	l := c.listing()
+	return list(a, l, "/tokens", l.filters("person", c.Person, "role", c.Role, "state", c.State), titles, func(t token) []string {
 		revoked := ""
 		if t.Revoked != nil {
 			revoked = clock(*t.Revoked)

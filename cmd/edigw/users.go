@@ -10,7 +10,7 @@ import (
 
 type usersCommand struct {
 	Add     usersAdd     `cmd:"" help:"Add a person; tokens are made for people that are there."`
-	List    usersList    `cmd:"" help:"All people, disabled ones too."`
+	List    usersList    `cmd:"" help:"People, by name, disabled ones too."`
 	Role    usersRole    `cmd:"" help:"Give a person another role; his tokens allow no more than it."`
 	Disable usersDisable `cmd:"" help:"End what a person may do, at once; his tokens are revoked."`
 	Enable  usersEnable  `cmd:"" help:"Let a disabled person act again, with new tokens."`
@@ -26,13 +26,15 @@ type person struct {
 }
 
 type usersList struct {
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	connection
+	Role  string `placeholder:"ROLE" help:"Only those with this role."`
+	State string `placeholder:"WORD" help:"active or disabled."`
+	wholeListing
 }
 
 func (c *usersList) Run(a *app) error {
 	titles := []string{"PERSON", "ROLE", "TOKENS", "ADDED", "DISABLED"}
-	return list(a, listing{Output: c.Output, connection: c.connection}, "/users", nil, titles, func(u person) []string {
+	l := c.listing()
+	return list(a, l, "/users", l.filters("role", c.Role, "state", c.State), titles, func(u person) []string {
 		disabled := ""
 		if u.Disabled != nil {
 			disabled = clock(*u.Disabled)
