@@ -36,6 +36,7 @@ type API struct {
 	Jobs             dedup.Jobs
 	Effects          outbox.Effects
 	Feed             outbox.Feed
+	Outgoing         outbox.Outgoing
 	Subscriptions    outbox.Subscriptions
 	Acknowledgements outbox.Acknowledgements
 	Gateway          *gateway.Gateway // decides drifts, replays and discards

@@ -386,8 +386,9 @@ func TestApplyTellsEveryFault(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	well := []Check{{"database", func(context.Context) error { return nil }}, {"schema", func(context.Context) error { return nil }}}
-	ill := append(slices.Clone(well), Check{"durability", func(context.Context) error { return errors.New("fsync off: set it on") }})
+	well := []Check{{Name: "database", Run: func(context.Context) error { return nil }}, {Name: "schema", Run: func(context.Context) error { return nil }}}
+	ill := append(slices.Clone(well), Check{Name: "durability", Run: func(context.Context) error { return errors.New("fsync off: set it on") }})
+	held := append(slices.Clone(well), Check{Name: "outgoing", Only: true, Run: func(context.Context) error { return errors.New("nothing leaves") }})
 	for _, c := range []struct {
 		path   string
 		checks []Check
@@ -399,6 +400,7 @@ func TestHealth(t *testing.T) {
 		{"/readyz?verbose", well, 200, "[+] database\n[+] schema\nready\n"},
 		{"/readyz", ill, 503, "[-] durability: fsync off: set it on\nnot ready\n"},
 		{"/readyz?verbose", ill, 503, "[+] database\n[+] schema\n[-] durability: fsync off: set it on\nnot ready\n"},
+		{"/readyz", held, 200, "[!] outgoing: nothing leaves\nready\n"}, // deliveries are taken
 		{"/nowhere", well, 404, ""},
 	} {
 		t.Run(c.path, func(t *testing.T) {

@@ -77,7 +77,7 @@ func newRig(t *testing.T) *rig {
 	r.api = &API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
 		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool}, Jobs: dedup.Jobs{Pool: r.pool}, Effects: outbox.Effects{Pool: r.pool},
-		Feed: outbox.Feed{Pool: r.pool}, Acknowledgements: outbox.Acknowledgements{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
+		Feed: outbox.Feed{Pool: r.pool}, Outgoing: outbox.Outgoing{Pool: r.pool}, Acknowledgements: outbox.Acknowledgements{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
 		Apply: r.apply,
 		IssueToken: func(ctx context.Context, _ accounts.Identity, p, label string, e time.Time) (string, error) {
 			return store.IssueToken(ctx, p, label, e)
@@ -159,10 +159,13 @@ func newRig(t *testing.T) *rig {
 }
 
 // change does something about subscriptions, with its audit line.
-func (r *rig) change(ctx context.Context, by accounts.Identity, e accounts.Entry, _ any, do outbox.Change) error {
-	return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
+func (r *rig) change(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error {
+	return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) (err error) {
 		e.Who, e.Role = by.Person, by.Role
 		if err := do(ctx, tx); err != nil {
+			return err
+		}
+		if e.Detail, err = json.Marshal(detail); err != nil {
 			return err
 		}
 		return r.api.Accounts.Audit(ctx, tx, e)

@@ -60,6 +60,10 @@ var Routes = []Route{
 	{http.MethodGet, "/effects", accounts.Viewer, effectFilters, (*call).listEffects},
 	{http.MethodPost, "/effects/resolve", accounts.Operator, nil, (*call).resolveEffect},
 
+	{http.MethodGet, "/outgoing", accounts.Viewer, nil, (*call).showOutgoing},
+	{http.MethodPost, "/outgoing/hold", accounts.Operator, nil, (*call).holdOutgoing},
+	{http.MethodPost, "/outgoing/confirm", accounts.Admin, nil, (*call).confirmOutgoing},
+
 	{http.MethodGet, "/acknowledgements", accounts.Viewer, acknowledgementFilters, (*call).listAcknowledgements},
 
 	{http.MethodGet, "/events", accounts.Viewer, feedFilters, (*call).listEvents},

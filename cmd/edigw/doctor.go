@@ -234,6 +234,7 @@ func (d *doctor) inside(db *database) {
 	default:
 		d.well("schema", "version %d", have)
 	}
+	d.outgoing(ctx, db.pool)
 	d.handOver(ctx, db.pool)
 	d.subscriptions(ctx, db.pool)
 	d.partnersCertificates(ctx, db.pool)

@@ -38,6 +38,7 @@ type serveCommand struct {
 	intakeFlags
 	workFlags
 	subscribeFlags
+	outgoingFlags
 	logFlags
 	PublicURL   string        `setting:"" name:"public-url" placeholder:"URL" help:"Where partners reach --listen from outside, for their sheets, like https://edi.example."`
 	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
@@ -165,13 +166,16 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	registry.MustRegister(g)
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
-		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
+		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Outgoing: outbox.Outgoing{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
+	if err := s.prepareOutgoing(a.ctx, c.outgoingFlags, registry); err != nil {
+		return nil, err
+	}
 	if err := s.prepareWork(c.workFlags, g); err != nil {
 		return nil, err
 	}
@@ -184,6 +188,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go clock.Run(background, pool)
 	go directory.Watch(background)
 	go makePartitions(background, db, log)
+	go watchOutgoing(background, pool, log)
 	go g.KeepReleasing(background)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, httpin.Routes(in)), api.Handler()); err != nil {
 		return nil, err
@@ -220,6 +225,7 @@ func checks(db *database) []web.Check {
 			return err
 		}},
 		{Name: "durability", Run: func(ctx context.Context) error { return durable(ctx, db.pool) }},
+		mayLeave(db.pool),
 	}
 }
 
