@@ -269,11 +269,38 @@ func (p *passing) stuck(ctx context.Context, r *Record, log []Attempt, why error
 		}
 	case errors.Is(why, ErrRefused):
 		if p.refusals++; p.refusals >= s.Spec.Refusals {
+			if all, err := p.refusesAll(ctx); all || err != nil {
+				return false, errors.Join(err, p.failed(ctx, log, why))
+			}
 			s.Log.Error("an event is set aside: the target will not have it", "subscription", s.Spec.Name, "partner", p.partner, "event", r.ID, "type", r.Type, "err", why)
 			return true, p.setAside(ctx, r, log, why)
 		}
 	}
 	return false, p.failed(ctx, log, why)
+}
+
+// setAsideMost is how many events are set aside without one that arrived: behind them the
+// target is taken to refuse everything.
+const setAsideMost = 5
+
+// refusesAll pauses the subscription where its target has taken nothing, of any partner's,
+// since the last few events were set aside: the fault is the target's, and not that of
+// each event, which a person would have to look at.
+func (p *passing) refusesAll(ctx context.Context) (bool, error) {
+	s := p.streams
+	var n int
+	if err := s.Pool.QueryRow(ctx, `
+		select count(*) from subscription_event e
+		where e.subscription = $1 and e.state = 2
+			and e.since > coalesce((select max(t.sent_at) from subscription_stream t where t.subscription = $1), '-infinity')`, s.Spec.Name).Scan(&n); err != nil {
+		return false, fmt.Errorf("count what %s would not have: %w", s.Spec.Name, err)
+	}
+	if n < setAsideMost {
+		return false, nil
+	}
+	reason := fmt.Sprintf("the target has refused %d events one after the other and taken none: mend it, resume, and resend what was set aside", n)
+	s.Log.Error("a subscription is paused: its target refuses everything", "subscription", s.Spec.Name, "set_aside", n)
+	return true, Subscriptions{s.Pool}.stop(ctx, s.Spec.Name, reason)
 }
 
 // moved notes that everything up to a place has arrived.

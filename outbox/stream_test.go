@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -287,6 +288,44 @@ func TestStreams(t *testing.T) {
 		p.run()
 		p.run()
 		p.arrived("acme 2", "acme 1")
+	})
+	t.Run("a target that refuses everything has the subscription paused, and not each event set aside", func(t *testing.T) {
+		p := newPost(t, hook(func(s *outbox.Spec) { s.Refusals = 1 }))
+		const all = 9
+		for i := range all {
+			name := string(rune('1' + i))
+			p.write([]string{"acme", "bolt"}[i%2], name) // the fault is the target's, not a partner's
+			p.receiver.fails[name] = outbox.ErrRefused
+		}
+		for range 12 {
+			p.run()
+			p.soon()
+		}
+		subs := outbox.Subscriptions{Pool: p.pool}
+		s, err := subs.Get(ctx, "erp")
+		if err != nil || s.Paused == nil || !strings.Contains(s.Reason, "refused 5 events") {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if list, err := subs.Asides(ctx, outbox.AsideFilter{Limit: 100}); err != nil || len(list) != 5 {
+			t.Errorf("%d are set aside, %v", len(list), err)
+		}
+		p.must(func(tx pgx.Tx) error { return outbox.ResumeTx(ctx, tx, "erp", "") })
+		p.run() // nothing was mended
+		if s, err := subs.Get(ctx, "erp"); err != nil || s.Paused == nil {
+			t.Errorf("it goes on: %+v, %v", s, err)
+		}
+		clear(p.receiver.fails)
+		p.must(func(tx pgx.Tx) error {
+			_, err := outbox.ResendAllTx(ctx, tx, "erp", "")
+			return errors.Join(err, outbox.ResumeTx(ctx, tx, "erp", ""))
+		})
+		for range 3 {
+			p.run()
+			p.soon()
+		}
+		if got := p.receiver.list(); len(got) != all {
+			t.Errorf("%d of %d arrived: %v", len(got), all, got)
+		}
 	})
 	t.Run("one that was set aside can be given up", func(t *testing.T) {
 		p := newPost(t, hook(func(s *outbox.Spec) { s.Refusals = 1 }))

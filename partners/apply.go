@@ -29,6 +29,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, specs []Spec) (Changes, er
 		return nil, fmt.Errorf("apply partners: %w", err)
 	}
 	after, faults := before.with(specs)
+	faults = append(faults, s.refused(before, specs)...)
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -60,6 +61,7 @@ func (s *Store) Diff(ctx context.Context, specs []Spec) (Changes, error) {
 		return nil, fmt.Errorf("diff partners: %w", err)
 	}
 	after, faults := before.with(specs)
+	faults = append(faults, s.refused(before, specs)...)
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -227,6 +229,27 @@ func (c *configuration) with(specs []Spec) (*configuration, Faults) {
 		}
 	}
 	return after, faults
+}
+
+// refused gives the addresses that nothing may be sent to, of those that are new: one that
+// stands as it was is no fault of who changes something else.
+func (s *Store) refused(before *configuration, specs []Spec) (faults Faults) {
+	if s.Refuses == nil {
+		return nil
+	}
+	for _, spec := range specs {
+		p := spec.Partner
+		if p == nil || p.AcknowledgeURL == nowhere || p.AcknowledgeURL == "" {
+			continue
+		}
+		if old := before.partners[p.ID]; old != nil && old.spec.AcknowledgeURL == p.AcknowledgeURL {
+			continue
+		}
+		if err := s.Refuses(p.AcknowledgeURL); err != nil {
+			faults = append(faults, spec.fault("acknowledge_url", "%v", err))
+		}
+	}
+	return faults
 }
 
 // check holds one partner against all others.

@@ -20,10 +20,13 @@ var ErrUnknown = errors.New("unknown")
 
 // Store keeps the configuration in PostgreSQL.
 type Store struct {
-	Pool  *pgxpool.Pool
-	By    string           // who applies, for the revisions; "" is nobody that is known
-	Now   func() time.Time // nil is time.Now
-	NewID func() uuid.UUID // nil makes UUIDv7
+	Pool *pgxpool.Pool
+	By   string           // who applies, for the revisions; "" is nobody that is known
+	Now  func() time.Time // nil is time.Now
+	// Refuses says why nothing may be sent to an address, when it is configured; nil: no
+	// address is refused.
+	Refuses func(address string) error
+	NewID   func() uuid.UUID // nil makes UUIDv7
 }
 
 // As gives a store by which a person applies.

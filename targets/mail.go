@@ -29,6 +29,7 @@ type Mail struct {
 
 	from *mail.Address
 	to   []*mail.Address
+	owed owed
 }
 
 const (
@@ -61,8 +62,15 @@ func (m *Mail) Open() (outbox.Sink, error) {
 // send sends the batch as one mail. Content that the server refuses is sent in halves,
 // down to a mail of one event: only that one is to blame, and those before it arrive.
 func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log []outbox.Attempt, err error) {
+	if d := m.owed.of(batch); d != nil {
+		return m.sendOwed(ctx, batch, d)
+	}
 	at, began := m.Now(), time.Now()
-	omitted, err := m.deliver(ctx, m.text(batch, at))
+	omitted, later, err := m.deliver(ctx, m.to, m.text(batch, at))
+	if err == nil && len(later) > 0 {
+		m.owed.owe(batch, later, at)
+		err = notYet(later)
+	}
 	if errors.Is(err, outbox.ErrRefused) && len(batch) > 1 {
 		half := len(batch) / 2
 		if sent, log, err = m.send(ctx, batch[:half]); err != nil {
@@ -71,6 +79,15 @@ func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log 
 		more, rest, err := m.send(ctx, batch[half:])
 		return sent + more, append(log, rest...), err
 	}
+	log = mailLog(batch, at, time.Since(began), omitted, err)
+	if err != nil {
+		return 0, log, err
+	}
+	return len(batch), log, nil
+}
+
+// mailLog is the delivery log of a mail.
+func mailLog(batch []*outbox.Record, at time.Time, took time.Duration, omitted []string, err error) (log []outbox.Attempt) {
 	failure, code := "", 250
 	if err != nil {
 		failure, code = err.Error(), 0
@@ -79,27 +96,34 @@ func (m *Mail) send(ctx context.Context, batch []*outbox.Record) (sent int, log 
 		}
 	}
 	for _, r := range batch {
-		log = append(log, outbox.Attempt{Event: r.ID, At: at, Status: code, Took: time.Since(began), Failure: failure, Answer: strings.Join(omitted, "; ")})
+		log = append(log, outbox.Attempt{Event: r.ID, At: at, Status: code, Took: took, Failure: failure, Answer: strings.Join(omitted, "; ")})
 	}
-	if err != nil {
-		return 0, log, err
-	}
-	return len(batch), log, nil
+	return log
 }
+
+// unready is somebody whose mail the server does not take now.
+type unready struct {
+	to  *mail.Address
+	err error
+}
+
+// errNobody: the server knows none of the recipients.
+var errNobody = errors.New("the server takes mail for none of them")
 
 // deliver speaks SMTP (RFC 5321). Only what the server says of the content itself
 // refuses it; a server that wants no mail from us or to them may do so tomorrow. It
-// gives whom the server does not know, with what it said: the others get their mail.
-func (m *Mail) deliver(ctx context.Context, text []byte) (omitted []string, err error) {
+// gives whom the server does not know, with what it said, and for whom it may take it
+// later: the others have their mail. It is an error where nobody has it.
+func (m *Mail) deliver(ctx context.Context, recipients []*mail.Address, text []byte) (omitted []string, later []unready, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
 	host, _, err := net.SplitHostPort(m.Spec.Server)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn, err := m.Guard.DialContext(ctx, "tcp", m.Spec.Server)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = conn.Close() }()                         // Quit has ended it, or it failed
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // reads and writes end with ctx
@@ -110,57 +134,62 @@ func (m *Mail) deliver(ctx context.Context, text []byte) (omitted []string, err 
 	}
 	c, err := smtp.NewClient(conn, host)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if m.Spec.TLS == "starttls" {
 		if ok, _ := c.Extension("STARTTLS"); !ok {
-			return nil, fmt.Errorf("%s offers no STARTTLS: anybody on the way could read the mail; use another port with tls: tls, or say tls: none", m.Spec.Server)
+			return nil, nil, fmt.Errorf("%s offers no STARTTLS: anybody on the way could read the mail; use another port with tls: tls, or say tls: none", m.Spec.Server)
 		}
 		if err := c.StartTLS(secure); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if m.Spec.User != "" {
 		password, err := m.Secret(m.Spec.Secret)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := c.Auth(smtp.PlainAuth("", m.Spec.User, password, host)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := c.Mail(bare(m.from)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, to := range m.to {
+	for _, to := range recipients {
 		err := c.Rcpt(bare(to))
 		answer, ok := errors.AsType[*textproto.Error](err)
 		switch {
 		case err == nil:
-			continue
-		case !ok || answer.Code < 500: // perhaps later, and then all of them
-			return nil, fmt.Errorf("%s: %w", to.Address, err)
+		case !ok: // the connection has ended
+			return nil, nil, fmt.Errorf("%s: %w", to.Address, err)
+		case answer.Code < 500:
+			later = append(later, unready{to, err})
+		default:
+			omitted = append(omitted, "not sent to "+to.Address+": "+answer.Error())
 		}
-		omitted = append(omitted, "not sent to "+to.Address+": "+answer.Error())
-		if len(omitted) == len(m.to) {
-			return nil, fmt.Errorf("the server takes mail for none of them: %s: %w", to.Address, err)
+		switch len(recipients) { // perhaps tomorrow
+		case len(omitted):
+			return nil, nil, fmt.Errorf("%w: %s: %w", errNobody, to.Address, err)
+		case len(omitted) + len(later):
+			return nil, nil, fmt.Errorf("the server takes mail for none of them now: %s: %w", to.Address, err)
 		}
 	}
 	w, err := c.Data()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := w.Write(text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := w.Close(); err != nil { // the answer to the content
 		if answer, ok := errors.AsType[*textproto.Error](err); ok && answer.Code >= 500 {
-			return nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
+			return nil, nil, fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	_ = c.Quit() // the server has the mail
-	return omitted, nil
+	return omitted, later, nil
 }
 
 // bare is the address alone, as the envelope has it (RFC 5321 §4.1.2).

@@ -86,7 +86,7 @@ func takeMail(conn net.Conn, answer func(line, text string) string) {
 	}
 }
 
-func mailTo(t *testing.T, server string, change ...func(*outbox.MailSpec)) outbox.Sink {
+func mailTo(t *testing.T, server string, change ...func(*Mail)) outbox.Sink {
 	t.Helper()
 	guard, err := NewGuard([]string{"127.0.0.1"})
 	if err != nil {
@@ -95,7 +95,7 @@ func mailTo(t *testing.T, server string, change ...func(*outbox.MailSpec)) outbo
 	m := &Mail{Spec: outbox.MailSpec{Server: server, TLS: "none", From: "EDI gateway <edigw@north.example>", To: []string{"edi@north.example"}}, Every: time.Minute, Guard: guard, Now: time.Now,
 		Secret: func(string) (string, error) { return "hidden", nil }}
 	for _, f := range change {
-		f(&m.Spec)
+		f(m)
 	}
 	sink, err := m.Open()
 	if err != nil {
@@ -151,8 +151,8 @@ func TestMail(t *testing.T) {
 			}
 			return "250 ok"
 		})
-		sink := mailTo(t, address, func(s *outbox.MailSpec) {
-			s.To = []string{"one@north.example", "Gone <gone@north.example>", `"two two"@north.example`}
+		sink := mailTo(t, address, func(m *Mail) {
+			m.Spec.To = []string{"one@north.example", "Gone <gone@north.example>", `"two two"@north.example`}
 		})
 		sent, log, err := sink.Send(t.Context(), []*outbox.Record{record()})
 		if sent != 1 || err != nil || len(log) != 1 || log[0].Status != 250 || log[0].Failure != "" || log[0].Answer != "not sent to gone@north.example: 550 \"no such user\"" || mails != 1 {
@@ -161,6 +161,71 @@ func TestMail(t *testing.T) {
 		if diff := cmp.Diff([]string{"RCPT TO:<one@north.example>", `RCPT TO:<"two two"@north.example>`}, to); diff != "" {
 			t.Error(diff)
 		}
+	})
+	t.Run("who may get it later keeps it from nobody else, and from himself for a quarter of an hour", func(t *testing.T) {
+		full, unknown := true, false
+		var to []string
+		var texts []string
+		address := mailServerThat(t, func(line, text string) string {
+			switch {
+			case strings.HasPrefix(line, "MAIL"):
+				to = nil
+			case strings.HasPrefix(line, "RCPT") && strings.Contains(line, "full@") && full:
+				if unknown {
+					return "550 no such user"
+				}
+				return "452 mailbox full"
+			case strings.HasPrefix(line, "RCPT"):
+				to = append(to, strings.TrimSuffix(strings.TrimPrefix(line, "RCPT TO:<"), "@north.example>"))
+			case line == "END":
+				texts = append(texts, strings.Join(to, "+")+" "+fmt.Sprint(strings.Count(text, "      event ")))
+			}
+			return "250 ok"
+		})
+		now := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+		open := func() outbox.Sink {
+			texts, full, unknown = nil, true, false
+			return mailTo(t, address, func(m *Mail) {
+				m.Now = func() time.Time { return now }
+				m.Spec.To = []string{"one@north.example", "full@north.example", "two@north.example"}
+			})
+		}
+		first, second := notice("drift.opened", "business", "x"), notice("drift.opened", "business", "y")
+		check := func(sink outbox.Sink, batch []*outbox.Record, want int, fails bool, mails ...string) []outbox.Attempt {
+			t.Helper()
+			sent, log, err := sink.Send(t.Context(), batch)
+			if sent != want || (err != nil) != fails || errors.Is(err, outbox.ErrRefused) {
+				t.Errorf("%d sent, %v", sent, err)
+			}
+			if diff := cmp.Diff(mails, texts); diff != "" {
+				t.Errorf("mails (-want +got)\n%s", diff)
+			}
+			return log
+		}
+
+		sink := open()
+		check(sink, []*outbox.Record{first}, 0, true, "one+two 1")
+		check(sink, []*outbox.Record{first, second}, 0, true, "one+two 1") // the others have it
+		full = false
+		check(sink, []*outbox.Record{first, second}, 2, false, "one+two 1", "full 1", "one+full+two 1")
+
+		sink = open()
+		check(sink, []*outbox.Record{first}, 0, true, "one+two 1")
+		now = now.Add(15 * time.Minute)
+		log := check(sink, []*outbox.Record{first}, 1, false, "one+two 1")
+		if len(log) != 1 || !strings.Contains(log[0].Answer, "not sent to full@north.example: ") || !strings.Contains(log[0].Answer, "mailbox full") {
+			t.Errorf("the log does not name him: %+v", log)
+		}
+		check(sink, []*outbox.Record{second}, 0, true, "one+two 1", "one+two 1") // he is asked anew
+
+		sink = open()
+		check(sink, []*outbox.Record{first}, 0, true, "one+two 1")
+		check(sink, []*outbox.Record{second}, 0, true, "one+two 1", "one+two 1") // another process went past it
+
+		sink = open()
+		check(sink, []*outbox.Record{first}, 0, true, "one+two 1")
+		unknown = true
+		check(sink, []*outbox.Record{first}, 1, false, "one+two 1")
 	})
 	t.Run("of a batch that is refused only the event to blame is refused", func(t *testing.T) {
 		for bad := range 7 {
@@ -193,9 +258,9 @@ func TestMail(t *testing.T) {
 	})
 	t.Run("no address brings a header of its own", func(t *testing.T) {
 		address, got := mailServer(t, nil)
-		sink := mailTo(t, address, func(s *outbox.MailSpec) {
-			s.From = "EDI <edigw@north.example> (x\r\nBcc: stranger@example.net)"
-			s.To = []string{"edi@north.example (y\r\nReply-To: stranger@example.net\r\n\r\nbody)", "Jörg <joerg@north.example>"}
+		sink := mailTo(t, address, func(m *Mail) {
+			m.Spec.From = "EDI <edigw@north.example> (x\r\nBcc: stranger@example.net)"
+			m.Spec.To = []string{"edi@north.example (y\r\nReply-To: stranger@example.net\r\n\r\nbody)", "Jörg <joerg@north.example>"}
 		})
 		if _, _, err := sink.Send(t.Context(), []*outbox.Record{record()}); err != nil {
 			t.Fatal(err)
@@ -224,7 +289,7 @@ func TestMail(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		at      map[string]string
-		change  func(*outbox.MailSpec)
+		change  func(*Mail)
 		refused bool
 		text    string
 	}{
@@ -232,12 +297,12 @@ func TestMail(t *testing.T) {
 		{"a server that is full is asked again", map[string]string{"END": "452 full"}, nil, false, "full"},
 		{"an address that is not there may be tomorrow", map[string]string{"RCPT": "550 unknown"}, nil, false, "unknown"},
 		{"one who may get it later keeps it for all", map[string]string{"RCPT": "451 greylisted"}, nil, false, "greylisted"},
-		{"a server that offers no TLS gets nothing", nil, func(s *outbox.MailSpec) { s.TLS = "starttls" }, false, "offers no STARTTLS"},
+		{"a server that offers no TLS gets nothing", nil, func(m *Mail) { m.Spec.TLS = "starttls" }, false, "offers no STARTTLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address, _ := mailServer(t, c.at)
 			if c.change == nil {
-				c.change = func(*outbox.MailSpec) {}
+				c.change = func(*Mail) {}
 			}
 			sent, log, err := mailTo(t, address, c.change).Send(t.Context(), []*outbox.Record{record()})
 			if sent != 0 || err == nil || len(log) != 1 || errors.Is(err, outbox.ErrRefused) != c.refused || !strings.Contains(log[0].Failure, c.text) {

@@ -74,6 +74,9 @@ type API struct {
 	// Change does something about subscriptions and writes the audit line, in one
 	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
 	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
+	// RefuseTarget says why a subscription's target would be refused when something is
+	// sent: an *outbox.SpecFault.
+	RefuseTarget func(*outbox.Spec) error
 	// SignEvidence signs a manifest for an organisation. The error wraps ErrUnsigned
 	// where it has no key for it.
 	SignEvidence func(ctx context.Context, organisation string, manifest []byte) (*Signature, error)

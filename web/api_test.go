@@ -127,6 +127,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"PUT", "/subscriptions/erp", "application/json", `{"types":["document.*"],"webhook":{"url":"https://erp.example/","secrets":["erp"]}}`},
 			{"PUT", "/subscriptions/erp", "application/json", `{"name":"other","webhook":{"url":"https://erp.example/","secrets":["erp"]}}`},
 			{"PUT", "/subscriptions/erp", "application/json", `{"webhook":{"url":"ftp://erp.example/","secrets":["erp"]}}`},
+			{"PUT", "/subscriptions/erp", "application/json", `{"webhook":{"url":"http://erp.example/","secrets":["erp"]}}`},
 		},
 		"DELETE /subscriptions/{subscription}":        {{"DELETE", "/subscriptions/erp", "", ""}, {"DELETE", "/subscriptions/erp", "", ""}},
 		"GET /subscriptions/{subscription}/set-aside": {{"GET", "/subscriptions/other/set-aside?partner=acme", "", ""}},

@@ -78,7 +78,12 @@ func newRig(t *testing.T) *rig {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
 		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool}, Jobs: dedup.Jobs{Pool: r.pool}, Effects: outbox.Effects{Pool: r.pool},
 		Feed: outbox.Feed{Pool: r.pool}, Outgoing: outbox.Outgoing{Pool: r.pool}, Acknowledgements: outbox.Acknowledgements{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
-		Apply: r.apply,
+		Apply: r.apply, RefuseTarget: func(s *outbox.Spec) error {
+			if s.Webhook != nil && strings.HasPrefix(s.Webhook.URL, "http:") {
+				return &outbox.SpecFault{Name: s.Name, Key: "webhook.url", Text: "is not https"}
+			}
+			return nil
+		},
 		IssueToken: func(ctx context.Context, _ accounts.Identity, p, label string, e time.Time) (string, error) {
 			return store.IssueToken(ctx, p, label, e)
 		},

@@ -108,6 +108,12 @@ func (c *call) putSubscription() error {
 	if spec.Name != name {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: "the body is of subscription " + spec.Name + ", the address of " + name}
 	}
+	if err := spec.Complete(); err != nil {
+		return subscriptionProblem(err)
+	}
+	if err := c.api.RefuseTarget(&spec); err != nil {
+		return subscriptionProblem(err)
+	}
 	changed := false
 	if err := c.change("subscription.applied", name, "", outbox.Put(spec, &changed), map[string]any{"spec": spec}); err != nil {
 		return err

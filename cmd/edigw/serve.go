@@ -134,7 +134,11 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, err
 	}
 
-	store := &partners.Store{Pool: pool, Now: clock.Now}
+	guard, err := c.guard()
+	if err != nil {
+		return nil, err
+	}
+	store := &partners.Store{Pool: pool, Now: clock.Now, Refuses: guard.Refuse}
 	directory := &partners.Directory{Store: store, Log: log}
 	if err := directory.Load(a.ctx); err != nil {
 		return nil, err
@@ -167,7 +171,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Outgoing: outbox.Outgoing{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
-		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
+		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, RefuseTarget: guard.RefuseSpec, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
@@ -179,7 +183,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err := s.prepareWork(c.workFlags, g); err != nil {
 		return nil, err
 	}
-	if err := s.prepareSubscriptions(a, c.subscribeFlags, c.workFlags, directory, &clock, registry); err != nil {
+	if err := s.prepareSubscriptions(a, c.subscribeFlags, c.workFlags, guard, directory, &clock, registry); err != nil {
 		return nil, err
 	}
 	if waiting := handingOver(directory.Partners()); c.HandOverDir == "" && len(waiting) > 0 {

@@ -19,18 +19,23 @@ import (
 type subscribeFlags struct {
 	EventWorkers int      `setting:"" default:"4" placeholder:"N" help:"Partners whose events are sent at once, for each subscription; 0 leaves them to other processes."`
 	SecretsDir   string   `setting:"" placeholder:"DIR" help:"Folder with a file for each secret that a subscription names."`
-	AllowTargets []string `setting:"" placeholder:"HOST,…" help:"Hosts, addresses and networks inside your own network that subscriptions may be sent to, like erp.north.example,10.1.0.0/16."`
+	AllowTargets []string `setting:"" placeholder:"HOST,…" help:"Hosts, addresses and networks inside your own network that events and acknowledgements may be sent to, like erp.north.example,10.1.0.0/16."`
+}
+
+// guard keeps what this process sends from leading into the own network.
+func (c subscribeFlags) guard() (*targets.Guard, error) {
+	guard, err := targets.NewGuard(c.AllowTargets)
+	if err != nil {
+		return nil, usage("--allow-targets: %v", err)
+	}
+	return guard, nil
 }
 
 // prepareSubscriptions makes what brings events to subscriptions, and acknowledgements
 // to partners, for startWork.
-func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, directory *partners.Directory, clock *gateway.Clock, registry *prometheus.Registry) error {
+func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, guard *targets.Guard, directory *partners.Directory, clock *gateway.Clock, registry *prometheus.Registry) error {
 	if c.EventWorkers < 0 {
 		return usage("--event-workers must be 0 or more")
-	}
-	guard, err := targets.NewGuard(c.AllowTargets)
-	if err != nil {
-		return usage("--allow-targets: %v", err)
 	}
 	sent := prometheus.NewCounter(prometheus.CounterOpts{Name: "edigw_events_sent_total", Help: "Events and notices that arrived at subscriptions, from this process."})
 	pool := s.database.pool
