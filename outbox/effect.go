@@ -189,6 +189,9 @@ var ErrNotStuck = errors.New("no such effect waits for an operator")
 // from the start; an acknowledgement also where it was sent. resolved is called with the state it had, and not where it does
 // not wait.
 func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was State)) {
+	if repeat { // at once, whatever was put off
+		b.Queue(`delete from effect_pause where partner_id = $1 and target = $2`, r.Partner, r.Target)
+	}
 	b.Queue(`
 		update effect as e set state = case when $4 then 1 else 3 end, lease_id = null, attempts = 0, due_at = now(),
 			ended_at = case when $4 then null else now() end

@@ -1,81 +1,53 @@
 package outbox
 
 import (
+	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/edigw/edigw/lease"
 )
 
-// failing knows, in this process, how many of each partner's effects are being tried,
-// and of whom the last one failed. Such a partner is put off as a whole, and then tried
-// with one effect at a time: a target that hangs would else have all workers wait for it
-// while the others' effects are due. What is put off beyond that stands with each effect.
-type failing struct {
+// sharing knows how many of each partner's effects this process tries now: a target that
+// hangs would else have all workers wait for it while the others' effects are due.
+//
+// A partner whose target fails is put off as a whole, for all processes, and then tried
+// with one effect at a time by one of them: that stands in effect_pause. What is put off
+// beyond that stands with each effect.
+type sharing struct {
 	mu sync.Mutex
-	by map[string]*trying // whoever is not in it fails not and has none on its way
+	by map[string]int
 }
 
-type trying struct {
-	running  int
-	failures int // in a row
-	until    time.Time
-}
-
-// free reports whether one more effect may be tried at a time; share bounds those of a
-// partner at once, 0 does not.
-func (t *trying) free(now time.Time, share int) bool {
-	if t == nil {
-		return true
-	}
-	if t.failures > 0 {
-		return t.running == 0 && !now.Before(t.until)
-	}
-	return share == 0 || t.running < share
-}
-
-// free reports whether one more effect of the partner's may be tried.
-func (f *failing) free(partner string, now time.Time, share int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.by[partner].free(now, share)
+// free reports whether one more effect of the partner's may be tried; most bounds those at
+// once, 0 does not.
+func (s *sharing) free(partner string, most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return most == 0 || s.by[partner] < most
 }
 
 // begin counts an effect as being tried where one may be.
-func (f *failing) begin(partner string, now time.Time, share int) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	t := f.by[partner]
-	if !t.free(now, share) {
+func (s *sharing) begin(partner string, most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if most > 0 && s.by[partner] >= most {
 		return false
 	}
-	if t == nil {
-		if f.by == nil {
-			f.by = map[string]*trying{}
-		}
-		t = &trying{}
-		f.by[partner] = t
+	if s.by == nil {
+		s.by = map[string]int{}
 	}
-	t.running++
+	s.by[partner]++
 	return true
 }
 
-// end counts it out. One that was done ends the back-off, one that failed makes it
-// longer, and one of which nothing is known leaves it.
-func (f *failing) end(partner string, state trial, now time.Time, first, most time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	t := f.by[partner]
-	t.running--
-	switch state {
-	case succeeded:
-		t.failures = 0
-	case failed:
-		t.failures++
-		t.until = now.Add(lease.Backoff(t.failures, first, most))
-	}
-	if t.running == 0 && t.failures == 0 {
-		delete(f.by, partner)
+// end counts it out.
+func (s *sharing) end(partner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[partner]--; s.by[partner] == 0 {
+		delete(s.by, partner)
 	}
 }
 
@@ -87,3 +59,40 @@ const (
 	succeeded
 	failed
 )
+
+// told notes how an attempt went, for all processes: one that was done ends the partner's
+// back-off, one that failed makes it longer, and one of which nothing is known leaves it
+// to who tries next. before is how many failed in a row when it was taken; a partner who
+// does not fail costs nothing.
+func (r *Relay) told(ctx context.Context, partner string, t trial, before int) error {
+	sql, args := "", []any{partner, r.Target.Name}
+	switch {
+	case t == failed:
+		first, most := r.Target.pauses()
+		sql = `
+			insert into effect_pause as p (partner_id, target, failures, due_at)
+			values ($1, $2, $3, now() + $4)
+			on conflict (partner_id, target) do update set failures = greatest(p.failures, $3), due_at = now() + $4`
+		args = append(args, before+1, lease.Backoff(before+1, first, most))
+	case before == 0:
+		return nil
+	case t == succeeded:
+		sql = `delete from effect_pause where partner_id = $1 and target = $2`
+	default:
+		sql = `update effect_pause set due_at = now() where partner_id = $1 and target = $2`
+	}
+	if _, err := r.Pool.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("note whether %s takes the effects of %s: %w", r.Target.Name, partner, err)
+	}
+	return nil
+}
+
+// tryLonger keeps others from trying a partner who fails while this process does.
+func (r *Relay) tryLonger(ctx context.Context, partner string, term time.Duration) error {
+	_, err := r.Pool.Exec(ctx, `
+		update effect_pause set due_at = greatest(due_at, now() + $3) where partner_id = $1 and target = $2`, partner, r.Target.Name, term)
+	if err != nil {
+		return fmt.Errorf("go on trying the effects of %s: %w", partner, err)
+	}
+	return nil
+}

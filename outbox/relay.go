@@ -84,17 +84,9 @@ type Relay struct {
 	NewID  func() uuid.UUID
 	Log    *slog.Logger
 	Hook   func(point string) // of fault tests; nil otherwise
-	Now    func() time.Time   // of this process; nil is time.Now
 	Share  int                // of one partner's effects at once here; 0 is as many as there are workers
 
-	failing failing
-}
-
-func (r *Relay) now() time.Time {
-	if r.Now == nil {
-		return time.Now()
-	}
-	return r.Now()
+	sharing sharing
 }
 
 // Source is the work of the relay.
@@ -112,7 +104,9 @@ func (r *Relay) due(ctx context.Context) ([]string, error) {
 				select e.partner_id, e.due_at from effect e
 				where e.target = $1 and e.state in (1, 2) and e.partner_id > f.partner_id
 				order by e.partner_id, e.due_at limit 1) as n)
-		select partner_id from first where due_at <= now() and `+mayLeave, r.Target.Name)
+		select partner_id from first f
+		where due_at <= now() and `+mayLeave+`
+			and not exists (select from effect_pause p where p.partner_id = f.partner_id and p.target = $1 and p.due_at > now())`, r.Target.Name)
 	if err != nil {
 		return nil, fmt.Errorf("look for effects that are due: %w", err)
 	}
@@ -120,46 +114,51 @@ func (r *Relay) due(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for effects that are due: %w", err)
 	}
-	return slices.DeleteFunc(list, func(partner string) bool { return !r.failing.free(partner, r.now(), r.Share) }), nil
+	return slices.DeleteFunc(list, func(partner string) bool { return !r.sharing.free(partner, r.Share) }), nil
 }
 
 // take leases the partner's effect that is due longest, and says in the same
 // statement that it is started: the target may be reached from now on.
 func (r *Relay) take(ctx context.Context, partner string, term time.Duration) (lease.Piece, error) {
-	if !r.failing.begin(partner, r.now(), r.Share) {
+	if !r.sharing.begin(partner, r.Share) {
 		return nil, nil
 	}
 	p, err := r.lease(ctx, partner, term)
 	if p == nil {
-		r.tried(partner, untold)
+		r.sharing.end(partner)
 		return nil, err
 	}
 	r.reached("effect started")
 	return p, nil
 }
 
-func (r *Relay) tried(partner string, t trial) {
-	first, most := r.Target.pauses()
-	r.failing.end(partner, t, r.now(), first, most)
-}
-
+// lease takes nothing of a partner who is put off, and of one who failed one effect in
+// all processes: who first puts the next try off has it.
 func (r *Relay) lease(ctx context.Context, partner string, term time.Duration) (*passage, error) {
 	p := &passage{relay: r, term: term}
 	rows, err := r.Pool.Query(ctx, `
-		with due as materialized ( -- once, whatever the plan: a subquery may be run again for each row
+		with pause as materialized (
+			select failures, due_at from effect_pause where target = $1 and partner_id = $2),
+		due as materialized ( -- once, whatever the plan: a subquery may be run again for each row
 			select event_id, state from effect
 			where target = $1 and partner_id = $2 and state in (1, 2) and due_at <= now() and `+mayLeave+`
+				and not exists (select from pause where due_at > now())
 			order by due_at limit 1
-			for update skip locked)
+			for update skip locked),
+		tries as (
+			update effect_pause set due_at = now() + $4
+			where target = $1 and partner_id = $2 and due_at <= now() and exists (select from due)
+			returning failures)
 		update effect as e set lease_id = $3, due_at = now() + $4, state = 2, started_at = coalesce(e.started_at, now()),
 			place = case when due.state = 2 then e.place else $5 end -- what was started stays where it was
 		from due
 		where e.partner_id = $2 and e.event_id = due.event_id and e.target = $1
-		returning `+effectColumns+`, due.state`, r.Target.Name, partner, r.NewID(), term, r.Target.Place)
+			and (not exists (select from pause) or exists (select from tries))
+		returning `+effectColumns+`, due.state, coalesce((select failures from tries), 0)`, r.Target.Name, partner, r.NewID(), term, r.Target.Place)
 	if err != nil {
 		return nil, fmt.Errorf("take an effect of %s: %w", partner, err)
 	}
-	p.effect, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*Effect, error) { return scanEffect(row, &p.was) })
+	p.effect, err = pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*Effect, error) { return scanEffect(row, &p.was, &p.failures) })
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -183,6 +182,8 @@ type passage struct {
 	step   *Step // nil until its event was read
 	term   time.Duration
 	went   trial
+
+	failures int // of the partner's target in a row, when it was taken
 }
 
 // String names the effect.
@@ -193,7 +194,12 @@ func (p *passage) String() string {
 // Do reconciles what was started before, then sends. Every end of it is one
 // statement that asks whether the lease is still its own.
 func (p *passage) Do(ctx context.Context) (err error) {
-	defer func() { p.relay.tried(p.effect.Partner, p.went) }()
+	defer func() {
+		p.relay.sharing.end(p.effect.Partner)
+		if told := p.relay.told(context.WithoutCancel(ctx), p.effect.Partner, p.went, p.failures); told != nil {
+			p.relay.Log.Warn("a target is tried sooner or later than it should be", "effect", p, "err", told)
+		}
+	}()
 	defer func() {
 		if e := recover(); e != nil {
 			err = p.unsure(ctx, fmt.Errorf("panic: %v\n%s", e, debug.Stack()))
@@ -375,6 +381,9 @@ func (p *passage) Renew(ctx context.Context, term time.Duration) (bool, error) {
 		where partner_id = $1 and event_id = $2 and target = $3 and lease_id = $4`, term)
 	if errors.Is(err, lease.ErrLost) {
 		return false, nil
+	}
+	if err == nil && p.failures > 0 {
+		err = p.relay.tryLonger(ctx, p.effect.Partner, term)
 	}
 	return err == nil, err
 }

@@ -36,9 +36,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, pool: pgtest.New(t), ledger: &ledger{happened: map[uuid.UUID]int{}}}
-	now := time.Now()
-	later := func() time.Time { now = now.Add(2 * time.Hour); return now } // beyond each back-off
-	r.relay = &outbox.Relay{Pool: r.pool, Now: later, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }, Log: slog.New(slog.DiscardHandler),
+	r.relay = &outbox.Relay{Pool: r.pool, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }, Log: slog.New(slog.DiscardHandler),
 		Target: outbox.Target{Name: "ledger", Send: r.ledger.send, Ask: r.ledger.ask, Attempts: 3}}
 	return r
 }
@@ -88,11 +86,25 @@ func (r *rig) take() lease.Piece {
 // dies has another process go on, which knows nothing but what is stored.
 func (r *rig) dies() {
 	old := r.relay
-	r.relay = &outbox.Relay{Pool: old.Pool, Now: old.Now, NewID: old.NewID, Log: old.Log, Target: old.Target}
+	r.relay = &outbox.Relay{Pool: old.Pool, NewID: old.NewID, Log: old.Log, Target: old.Target}
 }
 
 // soon makes due what is put off or leased.
 func (r *rig) soon() {
+	r.t.Helper()
+	r.effectsSoon()
+	r.pauseOver()
+}
+
+// pauseOver makes who failed due to be tried.
+func (r *rig) pauseOver() {
+	r.t.Helper()
+	if _, err := r.pool.Exec(context.Background(), `update effect_pause set due_at = now()`); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) effectsSoon() {
 	r.t.Helper()
 	if _, err := r.pool.Exec(context.Background(), `update effect set due_at = now() where state in (1, 2)`); err != nil {
 		r.t.Fatal(err)
@@ -319,12 +331,12 @@ func (r *rig) resolve(id uuid.UUID, repeat bool, was outbox.State) {
 
 func TestAPartnerWhoFails(t *testing.T) {
 	r := newRig(t)
-	now := time.Now()
-	r.relay.Now = func() time.Time { return now }
 	r.relay.Share = 2
+	other := &outbox.Relay{Pool: r.relay.Pool, NewID: r.relay.NewID, Log: r.relay.Log, Target: r.relay.Target, Share: 2} // another process
+	by := r.relay
 	take := func(partner string) lease.Piece {
 		t.Helper()
-		p, err := r.relay.Source().Take(t.Context(), partner, time.Minute)
+		p, err := by.Source().Take(t.Context(), partner, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +344,7 @@ func TestAPartnerWhoFails(t *testing.T) {
 	}
 	due := func(want ...string) {
 		t.Helper()
-		got, err := r.relay.Source().Due(t.Context())
+		got, err := by.Source().Due(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,28 +364,62 @@ func TestAPartnerWhoFails(t *testing.T) {
 	r.ledger.fails = fmt.Errorf("%w: timeout", outbox.ErrNotDone)
 	r.do(first)
 	r.do(second)
-	t.Run("all of his effects are put off, and nobody else's", func(t *testing.T) {
-		r.soon()
-		due("bolt")
-		if take("acme") != nil {
-			t.Error("he is tried before his back-off is over")
+	t.Run("all of his effects are put off in every process, and nobody else's", func(t *testing.T) {
+		r.effectsSoon()
+		for _, by = range []*outbox.Relay{r.relay, other} {
+			due("bolt")
+			if take("acme") != nil {
+				t.Error("he is tried before his back-off is over")
+			}
 		}
 	})
-	t.Run("then one is tried at a time", func(t *testing.T) {
-		now = now.Add(time.Hour)
+	t.Run("then one is tried at a time, by one process", func(t *testing.T) {
+		r.pauseOver()
+		by = other
 		due("acme", "bolt")
 		one := take("acme")
 		if one == nil || take("acme") != nil {
 			t.Fatal("not one")
 		}
+		by = r.relay
+		if take("acme") != nil {
+			t.Error("another process tries him too")
+		}
 		due("bolt")
+		if kept, err := one.Renew(t.Context(), time.Hour); !kept || err != nil {
+			t.Errorf("not renewed: %v", err)
+		}
 		r.do(one)
 		due("bolt")
+		var failures int
+		if err := r.pool.QueryRow(t.Context(), `select failures from effect_pause where partner_id = 'acme' and due_at < now() + interval '5 seconds'`).Scan(&failures); err != nil || failures != 2 {
+			t.Errorf("%d rounds of failures in a row, want 2: %v", failures, err)
+		}
+	})
+	t.Run("who dies trying leaves him to the others when his lease is over", func(t *testing.T) {
+		r.pauseOver()
+		r.effectsSoon()
+		by = other
+		if take("acme") == nil {
+			t.Fatal("not taken")
+		}
+		r.effectsSoon()
+		by = r.relay
+		if take("acme") != nil {
+			t.Error("another process tries him before")
+		}
+		r.pauseOver()
+		if p := take("acme"); p == nil {
+			t.Error("nobody tries him")
+		} else {
+			r.do(p)
+		}
 	})
 	t.Run("one that is done ends it", func(t *testing.T) {
-		now = now.Add(time.Hour)
+		r.soon()
 		r.ledger.fails = nil
 		r.do(take("acme"))
+		r.effectsSoon()
 		if take("acme") == nil || take("acme") == nil {
 			t.Error("he has no share again")
 		}
