@@ -53,6 +53,7 @@ var owners = map[string]string{
 	"organisation_revision":      "partners",
 	"configuration":              "partners",
 	"private_key":                "partners/keys",
+	"private_key_certificate":    "partners/keys",
 	"account":                    "accounts",
 	"api_token":                  "accounts",
 	"audit_entry":                "accounts",

@@ -624,10 +624,23 @@ CREATE TABLE public.private_key (
     created_by text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     retired_at timestamp with time zone,
+    successor_of uuid,
     CONSTRAINT private_key_certificates_check CHECK ((cardinality(certificates) > 0)),
     CONSTRAINT private_key_purposes_check CHECK ((cardinality(purposes) > 0)),
     CONSTRAINT private_key_sealed_under_check CHECK ((length(sealed_under) = 8)),
     CONSTRAINT private_key_spki_sha256_check CHECK ((length(spki_sha256) = 32))
+);
+
+CREATE TABLE public.private_key_certificate (
+    organisation_id text NOT NULL COLLATE pg_catalog."C",
+    key_id uuid NOT NULL,
+    sha256 bytea NOT NULL,
+    chain bytea[] NOT NULL,
+    use_from timestamp with time zone NOT NULL,
+    added_by text NOT NULL,
+    added_at timestamp with time zone NOT NULL,
+    CONSTRAINT private_key_certificate_chain_check CHECK ((cardinality(chain) > 0)),
+    CONSTRAINT private_key_certificate_sha256_check CHECK ((length(sha256) = 32))
 );
 
 CREATE TABLE public.subscription (
@@ -848,6 +861,9 @@ ALTER TABLE ONLY public.payload_default
 ALTER TABLE ONLY public.payload_held
     ADD CONSTRAINT payload_held_pkey PRIMARY KEY (partner_id, payload_id, seq, purge_month);
 
+ALTER TABLE ONLY public.private_key_certificate
+    ADD CONSTRAINT private_key_certificate_pkey PRIMARY KEY (organisation_id, key_id, sha256);
+
 ALTER TABLE ONLY public.private_key
     ADD CONSTRAINT private_key_pkey PRIMARY KEY (organisation_id, key_id);
 
@@ -982,6 +998,9 @@ ALTER TABLE ONLY public.partner_revision
 
 ALTER TABLE ONLY public.partner_token
     ADD CONSTRAINT partner_token_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES public.partner(partner_id);
+
+ALTER TABLE ONLY public.private_key_certificate
+    ADD CONSTRAINT private_key_certificate_organisation_id_key_id_fkey FOREIGN KEY (organisation_id, key_id) REFERENCES public.private_key(organisation_id, key_id);
 
 ALTER TABLE ONLY public.private_key
     ADD CONSTRAINT private_key_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES public.organisation(organisation_id);

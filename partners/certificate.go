@@ -91,7 +91,7 @@ func (c *Certificate) accepts(shown *x509.Certificate, purpose string, at time.T
 	case c.AnyUsage:
 		return nil
 	}
-	if err := mayServe(shown, purpose); err != nil {
+	if err := CheckUsage(shown, useOf(purpose), purpose); err != nil {
 		return fmt.Errorf("certificate %q: %w", c.Label, err)
 	}
 	return nil
@@ -109,17 +109,38 @@ func (c *Certificate) pins(shown *x509.Certificate) bool {
 	return bytes.Equal(c.X509.Raw, shown.Raw)
 }
 
-// mayServe holds key usage and extended key usage against a purpose. One that
-// says nothing of a kind allows everything of it: RFC 5280 §4.2.1.3, §4.2.1.12.
-func mayServe(c *x509.Certificate, purpose string) error {
-	usage, name := x509.KeyUsageDigitalSignature, "digitalSignature"
-	extended, extendedName := []x509.ExtKeyUsage(nil), ""
+// Use is what is done with a certificate's key.
+type Use int
+
+// The uses that differ in what a certificate has to allow.
+const (
+	Signs       Use = iota // its owner signs
+	EncryptedTo            // others encrypt to it
+	Connects               // its owner is a TLS client
+)
+
+// useOf is the use that a partner's purpose comes to.
+func useOf(purpose string) Use {
 	switch purpose {
 	case TLSClient:
-		extended, extendedName = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, "clientAuth"
-	case AS2Sign, AS4Sign:
-		usage, name = usage|x509.KeyUsageContentCommitment, "digitalSignature or nonRepudiation"
+		return Connects
 	case AS2Encrypt, AS4Encrypt:
+		return EncryptedTo
+	}
+	return Signs
+}
+
+// CheckUsage holds key usage and extended key usage against a use; purpose is its
+// name in the error, which wraps ErrUsage. A certificate that says nothing of a
+// kind allows everything of it: RFC 5280 §4.2.1.3, §4.2.1.12.
+func CheckUsage(c *x509.Certificate, use Use, purpose string) error {
+	usage, name := x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment, "digitalSignature or nonRepudiation"
+	extended, extendedName := []x509.ExtKeyUsage(nil), ""
+	switch use {
+	case Connects:
+		usage, name = x509.KeyUsageDigitalSignature, "digitalSignature"
+		extended, extendedName = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, "clientAuth"
+	case EncryptedTo:
 		// Keys are wrapped, or agreed on: RFC 5753.
 		usage, name = x509.KeyUsageKeyEncipherment|x509.KeyUsageKeyAgreement|x509.KeyUsageDataEncipherment, "keyEncipherment or keyAgreement"
 	}

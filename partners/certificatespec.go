@@ -90,7 +90,7 @@ func (d *document) fits(c CertificateSpec, path string, seen map[string]*token.T
 		return
 	}
 	for _, purpose := range c.Purposes {
-		if err := mayServe(value.X509, purpose); err != nil {
+		if err := CheckUsage(value.X509, useOf(purpose), purpose); err != nil {
 			d.fault(seen["purposes"], join(path, "purposes"), "%v; ask the partner for another certificate, or say key_usage: ignore", err)
 		}
 	}

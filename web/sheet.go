@@ -18,11 +18,13 @@ type Front struct {
 	Keys        func(ctx context.Context, organisation string) ([]SheetKey, error)
 }
 
-// SheetKey is a certificate of ours for partners: of a key that is in use.
+// SheetKey is a certificate of ours for partners: of a key that is in use, or that
+// signs from a day on that has been said. Partners may encrypt to it at once.
 type SheetKey struct {
 	Label       string    `json:"label"`
 	Purposes    []string  `json:"purposes"`
 	Fingerprint string    `json:"sha256_fingerprint"`
+	From        time.Time `json:"use_from"`
 	Until       time.Time `json:"use_until"`
 	PEM         string    `json:"pem"`
 }

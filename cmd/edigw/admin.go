@@ -26,7 +26,7 @@ type administration struct {
 	directory *partners.Directory
 	log       *slog.Logger
 	clock     *gateway.Clock
-	keys      *keys.Store
+	ring      *keys.Ring
 }
 
 // reloadPatience bounds how long an answer waits for the directory of this process.

@@ -15,7 +15,10 @@ import (
 
 // signEvidence signs a manifest with the organisation's key for it.
 func (s *administration) signEvidence(ctx context.Context, organisation string, manifest []byte) (*web.Signature, error) {
-	key, err := s.keys.Signer(ctx, organisation, keys.EvidenceSign, s.clock.Now())
+	if err := s.ring.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	key, err := s.ring.Signer(organisation, keys.EvidenceSign, s.clock.Now())
 	if errors.Is(err, keys.ErrUnknown) {
 		return nil, fmt.Errorf("%w: %s has no key for it; `edigw keys create %s evidence --for %s` makes one", web.ErrUnsigned, organisation, organisation, keys.EvidenceSign)
 	}
@@ -34,5 +37,5 @@ func (s *administration) signEvidence(ctx context.Context, organisation string, 
 	if err != nil {
 		return nil, fmt.Errorf("sign evidence with key %q of %s: %w", key.Label, organisation, err)
 	}
-	return &web.Signature{Value: value, Certificates: key.Certificates}, nil
+	return &web.Signature{Value: value, Certificates: key.Chain}, nil
 }

@@ -130,6 +130,8 @@ func (c *configCheck) Run(a *app) error {
 		d.ill("tables", "see docs/reference/structure.md", "%v", err)
 	}
 	d.tls(c.listenFlags)
+	d.inTheClear(c.listenFlags)
+	d.secrets()
 	d.masterKey()
 	if c.Listen == c.OpsListen && !strings.HasSuffix(c.Listen, ":0") {
 		d.ill("ops_listen", "give each its own address", "%s is that of listen, too", c.OpsListen)

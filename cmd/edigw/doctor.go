@@ -25,6 +25,7 @@ type doctorCommand struct {
 	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 	listenFlags
 	databaseFlags
+	masterFlags
 }
 
 // symptom is one line of the doctor: what was looked at, where, whether it is
@@ -58,7 +59,9 @@ func (c *doctorCommand) Run(a *app) error {
 	d.dataDir()
 	d.listeners(c.listenFlags)
 	d.tls(c.listenFlags)
-	d.database(c.databaseFlags)
+	d.inTheClear(c.listenFlags)
+	d.secrets()
+	d.database(c.databaseFlags, c.masterFlags)
 	ill := 0
 	for _, s := range d.list {
 		if !s.Well {
@@ -176,7 +179,7 @@ func (d *doctor) running() bool {
 	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-func (d *doctor) database(f databaseFlags) {
+func (d *doctor) database(f databaseFlags, m masterFlags) {
 	if f.DatabaseURL == "" {
 		bin, err := embeddedpg.Bin()
 		if err != nil {
@@ -194,14 +197,14 @@ func (d *doctor) database(f databaseFlags) {
 		d.ill("database", "", "%v", err)
 		return
 	}
-	d.inside(db)
+	d.inside(db, m)
 	if err := db.close(d.ctx); err != nil {
 		d.ill("database", "look at its log", "stop: %v", err)
 	}
 }
 
 // inside looks at what the database says of itself.
-func (d *doctor) inside(db *database) {
+func (d *doctor) inside(db *database, m masterFlags) {
 	ctx, cancel := context.WithTimeout(d.ctx, 30*time.Second)
 	defer cancel()
 	settings := map[string]string{}
@@ -238,6 +241,7 @@ func (d *doctor) inside(db *database) {
 	d.handOver(ctx, db.pool)
 	d.subscriptions(ctx, db.pool)
 	d.partnersCertificates(ctx, db.pool)
+	d.privateKeys(ctx, db.pool, m)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)
 	switch {
 	case err != nil:

@@ -38,7 +38,7 @@ func TestEvidence(t *testing.T) {
 	})
 	for _, algorithm := range []string{"rsa-2048", "ec-p256", "ed25519"} {
 		t.Run("the commands of its README verify it, signed by "+algorithm, func(t *testing.T) {
-			g.must(nil, "keys", "create", "north", algorithm, "--for", "evidence_sign", "--algorithm", algorithm, "--master-key", master, "--database-url", g.url)
+			g.must(nil, "keys", "create", "north", algorithm, "--for", "evidence_sign", "--sign-from", "now", "--algorithm", algorithm, "--master-key", master, "--database-url", g.url)
 			file := filepath.Join(t.TempDir(), "evidence.zip")
 			g.must(nil, "evidence", "acme", key, "-o", file)
 			dir := unzip(t, file)

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -25,10 +21,13 @@ import (
 // keysCommand works on the database itself: a private key goes over no network,
 // and who may is who has the master key.
 type keysCommand struct {
-	Create  keysCreate  `cmd:"" help:"Make a private key of ours, with a certificate of its own issue."`
-	Import  keysImport  `cmd:"" help:"Take a private key and its certificate from PEM or PKCS#12."`
-	Rotate  keysRotate  `cmd:"" help:"Make a key's successor; what is encrypted to the old one is opened for a while."`
-	Retire  keysRetire  `cmd:"" help:"End a key for good."`
+	Create keysCreate `cmd:"" help:"Make a private key of ours, with a certificate of its own issue."`
+	Import keysImport `cmd:"" help:"Take a private key and its certificate from PEM or PKCS#12."`
+	Rotate keysRotate `cmd:"" help:"Make a key's successor, which signs from a day on; what is encrypted to the old one is opened for a while."`
+
+	SignFrom keysSignFrom `cmd:"" help:"Move the day from which a key signs."`
+
+	Retire  keysRetire  `cmd:"" help:"End a key for good. Needs no master key."`
 	Request keysRequest `cmd:"" help:"Write a certificate signing request for a key."`
 	Certify keysCertify `cmd:"" help:"Give a key the certificate that was issued for it."`
 	Show    keysShow    `cmd:"" help:"Write a key's certificate with its issuers, PEM, for partners."`
@@ -76,6 +75,9 @@ func (f keyFlags) with(a *app, do func(s *keys.Store) error) (err error) {
 	if err := db.migrated(a.ctx); err != nil {
 		return err
 	}
+	for _, e := range a.exposedSecrets() {
+		a.progress("warning: %s", e)
+	}
 	return do(&keys.Store{Pool: db.pool, Master: master})
 }
 
@@ -105,36 +107,44 @@ func keyboard() string {
 	return "local"
 }
 
-// toldKey is a key as it is shown.
-type toldKey struct {
-	Organisation string     `json:"organisation"`
-	Label        string     `json:"label"`
-	ID           string     `json:"key_id"`
-	Purposes     []string   `json:"purposes"`
-	Algorithm    string     `json:"algorithm"`
-	Fingerprint  string     `json:"sha256_fingerprint"` // of its certificate
-	SPKI         string     `json:"spki_sha256"`
-	Issuer       string     `json:"issuer"`
-	From         time.Time  `json:"use_from"`
-	Until        time.Time  `json:"use_until"`
-	By           string     `json:"created_by"`
-	Created      time.Time  `json:"created_at"`
-	Retired      *time.Time `json:"retired_at,omitempty"`
-	Master       string     `json:"sealed_under"`
-}
-
-func tellKey(k *keys.Key) toldKey {
-	return toldKey{k.Organisation, k.Label, k.ID.String(), k.Purposes, k.Algorithm, partners.Fingerprint(k.Certificates[0]), hex.EncodeToString(k.SPKI[:]),
-		k.Certificates[0].Issuer.String(), k.From.UTC(), k.End().UTC(), k.By, k.Created.UTC(), k.Retired, hex.EncodeToString(k.Under)}
-}
-
 // made shows a key that was made.
 func made(a *app, output string, k *keys.Key) error {
 	if output == "json" {
 		return a.json(tellKey(k))
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s for %s\n  fingerprint  %s\n  valid until  %s\n", k, strings.Join(k.Purposes, ", "), partners.Fingerprint(k.Certificates[0]), clock(k.End()))
+	now := time.Now()
+	_, err := fmt.Fprintf(a.stdout, "%s for %s\n  fingerprint  %s\n  valid until  %s\n", k, strings.Join(k.Purposes, ", "), partners.Fingerprint(k.Present(now).Leaf()), clock(k.End()))
+	if err == nil && k.From.After(now) {
+		_, err = fmt.Fprintf(a.stdout, "  signs from   %s\n", clock(k.From))
+	}
+	if next := k.Next(now); err == nil && next != nil && next != k.Present(now) {
+		from, _ := next.Window()
+		_, err = fmt.Fprintf(a.stdout, "  then         %s from %s\n", partners.Fingerprint(next.Leaf()), clock(from))
+	}
 	return err
+}
+
+// signFlags say from when a key signs.
+type signFlags struct {
+	SignFrom string `placeholder:"DATE" help:"From when it signs: a day (in UTC), an instant like 2027-01-15T08:00:00Z, or now. Has to be said where another key signs."`
+}
+
+func (f signFlags) at() (time.Time, error) { return dateOf("--sign-from", f.SignFrom) }
+
+// dateOf reads a day, from its start in UTC, an instant, or now; zero is nothing.
+func dateOf(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if text == "now" {
+		return time.Now().UTC(), nil
+	}
+	for _, form := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, usage("%s must be a day like 2027-01-15, an instant like 2027-01-15T08:00:00Z, or now, not %q", flag, text)
 }
 
 type keysCreate struct {
@@ -144,14 +154,19 @@ type keysCreate struct {
 	Name      string   `placeholder:"NAME" help:"Common name of the certificate; the label if left out."`
 	Days      int      `default:"730" help:"Days that the certificate is valid."`
 	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	signFlags
 	keyFlags
 }
 
 func (c *keysCreate) Run(a *app) error {
+	from, err := c.at()
+	if err != nil {
+		return err
+	}
 	var k *keys.Key
-	err := c.act(a, "key.created", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
+	err = c.act(a, "key.created", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
 		k, err = s.CreateTx(ctx, tx, keys.New{Organisation: c.Organisation, Label: c.Label, Purposes: c.For, Algorithm: c.Algorithm, CommonName: c.Name,
-			Valid: time.Duration(c.Days) * 24 * time.Hour, By: by})
+			Valid: time.Duration(c.Days) * 24 * time.Hour, SignFrom: from, By: by})
 		if err != nil {
 			return nil, err
 		}
@@ -169,11 +184,17 @@ type keysImport struct {
 	For          []string `required:"" placeholder:"PURPOSE" help:"What it is for, as for create."`
 	Chain        string   `placeholder:"FILE" help:"The certificate and its issuers, PEM, where they are not in the same file."`
 	PasswordFile string   `placeholder:"FILE" help:"File with the password of PKCS#12."`
+	KeyUsage     string   `enum:"enforce,ignore" default:"enforce" help:"enforce, or ignore what the certificate is allowed."`
 	Output       string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	signFlags
 	keyFlags
 }
 
 func (c *keysImport) Run(a *app) error {
+	from, err := c.at()
+	if err != nil {
+		return err
+	}
 	text, err := a.whole(c.File)
 	if err != nil {
 		return err
@@ -197,7 +218,7 @@ func (c *keysImport) Run(a *app) error {
 	}
 	var k *keys.Key
 	err = c.act(a, "key.imported", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
-		k, err = s.ImportTx(ctx, tx, keys.New{Organisation: c.Organisation, Label: c.Label, Purposes: c.For, By: by}, key, chain)
+		k, err = s.ImportTx(ctx, tx, keys.New{Organisation: c.Organisation, Label: c.Label, Purposes: c.For, SignFrom: from, AnyUsage: c.KeyUsage == "ignore", By: by}, key, chain)
 		if err != nil {
 			return nil, err
 		}
@@ -221,156 +242,17 @@ func readChain(file string) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-type keysRotate struct {
-	keyRef
-	To      string `required:"" placeholder:"LABEL" help:"Label of the successor."`
-	Overlap int    `default:"30" placeholder:"DAYS" help:"Days for which what is encrypted to the old key is still opened."`
-	Output  string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	keyFlags
-}
-
-func (c *keysRotate) Run(a *app) error {
-	var k *keys.Key
-	err := c.act(a, "key.rotated", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
-		k, err = s.RotateTx(ctx, tx, c.Organisation, c.Label, c.To, by, time.Duration(c.Overlap)*24*time.Hour)
-		if err != nil {
-			return nil, err
-		}
-		return tellKey(k), nil
-	})
-	if err != nil {
-		return err
-	}
-	a.progress("send partners the new certificate: edigw keys show %s %s", c.Organisation, c.To)
-	return made(a, c.Output, k)
-}
-
-type keysRetire struct {
-	keyRef
-	keyFlags
-}
-
-func (c *keysRetire) Run(a *app) error {
-	err := c.act(a, "key.retired", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, _ string) (any, error) {
-		return struct{}{}, s.RetireTx(ctx, tx, c.Organisation, c.Label)
-	})
-	if err == nil {
-		a.progress("key %s of %s is retired", printable(c.Label), printable(c.Organisation))
-	}
-	return err
-}
-
-type keysRequest struct {
-	keyRef
-	Name string `required:"" placeholder:"NAME" help:"Common name that the certificate is to have."`
-	keyFlags
-}
-
-func (c *keysRequest) Run(a *app) error {
-	return c.with(a, func(s *keys.Store) error {
-		text, err := s.Request(a.ctx, c.Organisation, c.Label, pkix.Name{CommonName: c.Name})
-		if err != nil {
-			return err
-		}
-		_, err = a.stdout.Write(text)
-		return err
-	})
-}
-
-type keysCertify struct {
-	keyRef
-	File   string `arg:"" help:"The certificate and its issuers, PEM."`
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	keyFlags
-}
-
-func (c *keysCertify) Run(a *app) error {
-	chain, err := readChain(c.File)
-	if err != nil {
-		return err
-	}
-	var k *keys.Key
-	err = c.act(a, "key.certified", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, _ string) (_ any, err error) {
-		if k, err = s.CertifyTx(ctx, tx, c.Organisation, c.Label, chain); err != nil {
-			return nil, err
-		}
-		return tellKey(k), nil
-	})
-	if err != nil {
-		return err
-	}
-	return made(a, c.Output, k)
-}
-
-type keysShow struct {
-	keyRef
-	keyFlags
-}
-
-func (c *keysShow) Run(a *app) error {
-	return c.with(a, func(s *keys.Store) error {
-		list, err := s.List(a.ctx)
-		if err != nil {
-			return err
-		}
-		for _, k := range list {
-			if k.Organisation != c.Organisation || k.Label != c.Label || k.Retired != nil {
-				continue
-			}
-			var b bytes.Buffer
-			for _, cert := range k.Certificates {
-				if err := pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}); err != nil {
-					return err
-				}
-			}
-			_, err := a.stdout.Write(b.Bytes())
-			return err
-		}
-		return fmt.Errorf("%w: %s has no key %q that is not retired", keys.ErrUnknown, c.Organisation, c.Label)
-	})
-}
-
-type keysList struct {
-	Output string `short:"o" enum:"table,json" default:"table" help:"table or json."`
-	keyFlags
-}
-
-func (c *keysList) Run(a *app) error {
-	return c.with(a, func(s *keys.Store) error {
-		list, err := s.List(a.ctx)
-		if err != nil {
-			return err
-		}
-		items, rows := []toldKey{}, [][]string{}
-		for _, k := range list {
-			t := tellKey(k)
-			items = append(items, t)
-			state := "until " + t.Until.Format(time.DateOnly)
-			switch now := time.Now(); {
-			case k.Retired != nil:
-				state = "retired"
-			case !now.Before(k.End()):
-				state = "ended " + t.Until.Format(time.DateOnly)
-			}
-			rows = append(rows, []string{t.Organisation, t.Label, strings.Join(t.Purposes, " "), t.Algorithm, state, shorten(t.Fingerprint, 24)})
-		}
-		if c.Output == "json" {
-			return a.json(struct {
-				Items []toldKey `json:"items"`
-			}{items})
-		}
-		return a.table([]string{"ORGANISATION", "KEY", "FOR", "ALGORITHM", "USED", "FINGERPRINT"}, rows)
-	})
-}
-
 type keysReseal struct{ keyFlags }
 
 func (c *keysReseal) Run(a *app) error {
-	n := 0
+	n, lost := 0, 0
 	err := c.act(a, "keys.resealed", "all", "keys", func(ctx context.Context, s *keys.Store, tx pgx.Tx, _ string) (_ any, err error) {
-		n, err = s.ResealTx(ctx, tx)
-		return map[string]any{"keys": n}, err
+		n, lost, err = s.ResealTx(ctx, tx)
+		return map[string]any{"keys": n, "lost": lost}, err
 	})
+	if err == nil && lost > 0 {
+		a.progress("%d retired keys stay as they are: their master key is lost", lost)
+	}
 	if err == nil {
 		a.progress("%d keys are sealed anew; former master keys are not needed any more", n)
 	}

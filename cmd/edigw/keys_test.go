@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestKeys(t *testing.T) {
@@ -32,7 +33,40 @@ func TestKeys(t *testing.T) {
 	if out := must("create", "north", "2026", "--for", "as2_sign,as2_decrypt", "--algorithm", "ec-p256", "--name", "edi.north.example"); !strings.HasPrefix(out, `key "2026" of north (ec-p256) for as2_sign, as2_decrypt`) {
 		t.Errorf("%s", out)
 	}
-	must("rotate", "north", "2026", "--to", "2027")
+	t.Run("a successor signs from the day that is said, and not without one", func(t *testing.T) {
+		if r := do("rotate", "north", "2026", "--to", "2027"); r.code != exitFailed || !strings.Contains(r.stderr, `key "2026" of north (ec-p256) signs for as2_sign: say from when on "2027" does`) {
+			t.Errorf("exit %d %s", r.code, r.stderr)
+		}
+		if r := do("rotate", "north", "2026", "--to", "2027", "--sign-from", "soon"); r.code != exitUsage {
+			t.Errorf("exit %d %s", r.code, r.stderr)
+		}
+		soon := time.Now().AddDate(0, 1, 0).UTC().Format(time.DateOnly)
+		if out := must("rotate", "north", "2026", "--to", "2027", "--sign-from", soon); !strings.Contains(out, "signs from   "+soon) {
+			t.Errorf("%s", out)
+		}
+		out := must("list")
+		for _, want := range []string{"signs until " + soon + ", opens until ", "signs from " + soon + ", opens"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s is not in\n%s", want, out)
+			}
+		}
+		later := time.Now().AddDate(0, 2, 0).UTC().Format(time.DateOnly)
+		if out := must("sign-from", "north", "2027", later); !strings.Contains(out, "signs from   "+later) {
+			t.Errorf("%s", out)
+		}
+		must("sign-from", "north", "2027", "now")
+	})
+	t.Run("a running gateway without the master key says that it cannot use what was made, and is ready", func(t *testing.T) {
+		for patience, status, text := 1000, 0, ""; !strings.Contains(text, "[!] private keys: 2 of 2 private keys cannot be opened (the master key does not open them)"); patience-- {
+			if status, text = g.get("/readyz"); strings.Contains(text, "[-] private keys") || patience == 0 {
+				t.Fatalf("%d %s", status, text)
+			}
+			time.Sleep(10 * time.Millisecond) // the gateway looks each second
+		}
+		if !strings.Contains(g.log.String(), `level=ERROR msg="a private key cannot be opened" organisation=north key=2027`) {
+			t.Errorf("%s", g.log)
+		}
+	})
 	cert, key := ownCertificate(t, dir, "own")
 	both := filepath.Join(dir, "both.pem")
 	text := []byte{}
@@ -93,7 +127,7 @@ func TestKeys(t *testing.T) {
 	})
 	t.Run("a retired key is shown as that", func(t *testing.T) {
 		must("retire", "north", "2026")
-		if out := must("list"); !strings.Contains(out, "retired") {
+		if out := must("list"); !strings.Contains(out, "retired 20") {
 			t.Errorf("%s", out)
 		}
 	})
@@ -103,7 +137,7 @@ func TestKeys(t *testing.T) {
 		if err := db.QueryRow(t.Context(), `select string_agg(action, ' ' order by entry_id) from audit_entry where action like 'key%'`).Scan(&acts); err != nil {
 			t.Fatal(err)
 		}
-		if want := "key.created key.rotated key.imported key.imported keys.resealed key.retired"; acts != want {
+		if want := "key.created key.rotated key.sign_from key.sign_from key.imported key.imported keys.resealed key.retired"; acts != want {
 			t.Errorf("got %s", acts)
 		}
 		var detail string
@@ -111,8 +145,32 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%v %s", err, detail)
 		}
 	})
+	t.Run("that the master key does not open them is told by list and doctor, and a retired one is no matter", func(t *testing.T) {
+		other := filepath.Join(dir, "other")
+		writeText(t, other, []byte(strings.Repeat("cd", 32)))
+		env := []string{"EDIGW_DATA_DIR=" + g.dir, "EDIGW_DATABASE_URL=" + g.url, "EDIGW_MASTER_KEY_FILE=" + other}
+		r := edigw(t, "", env, "keys", "list")
+		if r.code != 0 || strings.Count(r.out, "cannot be opened") != 3 || strings.Count(r.stderr, "the master key is missing: it is sealed under") != 3 {
+			t.Errorf("exit %d %s%s", r.code, r.out, r.stderr)
+		}
+		r = edigw(t, "", env, "doctor")
+		if r.code != exitFindings || !strings.Contains(r.out, `FAIL  private keys       key "2027" of north: the master key is missing`) {
+			t.Errorf("exit %d %s", r.code, r.out)
+		}
+	})
+	t.Run("a master key that others may read is told", func(t *testing.T) {
+		if err := os.Chmod(file, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if r := do("list"); r.code != 0 || r.stderr != "warning: "+file+" has mode 0640 and holds master_key: chmod 600 "+file+"\n" {
+			t.Errorf("exit %d %s", r.code, r.stderr)
+		}
+		if r := edigw(t, "", []string{"EDIGW_DATA_DIR=" + g.dir, "EDIGW_MASTER_KEY_FILE=" + file}, "config", "check"); r.code != exitFindings || !strings.Contains(r.out, "has mode 0640 and holds master_key") {
+			t.Errorf("exit %d %s", r.code, r.out)
+		}
+	})
 	t.Run("without a master key it says how to make one", func(t *testing.T) {
-		r := edigw(t, "", []string{"EDIGW_DATA_DIR=" + g.dir, "EDIGW_DATABASE_URL=" + g.url}, "keys", "create", "north", "x", "--for", "as2_sign")
+		r := edigw(t, "", []string{"EDIGW_DATA_DIR=" + g.dir, "EDIGW_DATABASE_URL=" + g.url}, "keys", "create", "north", "x", "--for", "tls_client", "--sign-from", "now")
 		if r.code != exitFailed || !strings.Contains(r.stderr, "openssl rand -base64 32") {
 			t.Errorf("exit %d %s", r.code, r.stderr)
 		}

@@ -75,6 +75,9 @@ func (s *started) listen(_ context.Context, f listenFlags, ingress, operations h
 			s.ingress.server.TLSConfig.CipherSuites = append(slices.Clone(modernSuites), compatibleSuites...)
 		}
 	}
+	for _, told := range f.inTheClear() {
+		s.log.Warn("what is sent there can be read on the way", "flag", told.flag, "address", told.address, "do", told.do)
+	}
 	s.ingress.serve(failed)
 	s.operations.serve(failed)
 	s.access.URL, s.access.Certificate = s.operations.url(), f.OpsTLSCert

@@ -43,16 +43,30 @@ func (s *started) front(c *serveCommand, store *keys.Store) web.Front {
 			}
 			var ours []web.SheetKey
 			for _, k := range list {
-				if now := time.Now(); k.Organisation != organisation || k.Retired != nil || !now.Before(k.End()) {
+				now := time.Now()
+				if k.Organisation != organisation || k.Retired != nil || !now.Before(k.End()) {
 					continue
 				}
-				var b bytes.Buffer
-				for _, c := range k.Certificates {
-					if err := pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}); err != nil {
-						return nil, err
-					}
+				told := []*keys.Certificate{k.Present(now)}
+				if next := k.Next(now); next != nil && next != told[0] {
+					told = append(told, next)
 				}
-				ours = append(ours, web.SheetKey{Label: k.Label, Purposes: k.Purposes, Fingerprint: partners.Fingerprint(k.Certificates[0]), Until: k.End().UTC(), PEM: b.String()})
+				for _, c := range told {
+					var b bytes.Buffer
+					for _, cert := range c.Chain {
+						if err := pem.Encode(&b, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}); err != nil {
+							return nil, err
+						}
+					}
+					from, until := c.Window()
+					if k.From.After(from) {
+						from = k.From
+					}
+					if k.Until != nil && k.Until.Before(until) {
+						until = *k.Until
+					}
+					ours = append(ours, web.SheetKey{Label: k.Label, Purposes: k.Purposes, Fingerprint: partners.Fingerprint(c.Leaf()), From: from.UTC(), Until: until.UTC(), PEM: b.String()})
+				}
 			}
 			return ours, nil
 		},
@@ -180,7 +194,7 @@ func (s *sheetTold) markdown() string {
 	if len(s.Ours) > 0 {
 		line("\n## Our certificates")
 		for _, k := range s.Ours {
-			line("\n\"%s\" for %s, used until %s  \nSHA-256 `%s`\n", k.Label, strings.Join(k.Purposes, ", "), clock(k.Until), k.Fingerprint)
+			line("\n\"%s\" for %s, used from %s until %s  \nSHA-256 `%s`\n", k.Label, strings.Join(k.Purposes, ", "), clock(k.From), clock(k.Until), k.Fingerprint)
 			fmt.Fprintf(&b, "```\n%s```\n", k.PEM)
 		}
 	}

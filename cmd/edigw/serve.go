@@ -77,6 +77,9 @@ func (c *serveCommand) Run(a *app) error {
 			if err := s.admin.directory.Reload(a.ctx); err != nil {
 				log.Error("partners may be out of date", "error", err)
 			}
+			if err := s.admin.ring.Load(a.ctx); err != nil {
+				log.Error("private keys may be out of date", "error", err)
+			}
 		}
 	}
 	return errors.Join(err, s.stop(c.StopTimeout))
@@ -144,7 +147,13 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, err
 	}
 	people := &accounts.Store{Pool: pool, Now: clock.Now}
-	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, log: log, clock: &clock, keys: &keys.Store{Pool: pool, Master: master, Now: clock.Now}}
+	s.admin = &administration{pool: pool, partners: store, accounts: people, directory: directory, log: log, clock: &clock, ring: &keys.Ring{Store: &keys.Store{Pool: pool, Master: master, Now: clock.Now}, Log: log}}
+	if err := s.admin.ring.Load(a.ctx); err != nil {
+		return nil, err
+	}
+	for _, told := range a.exposedSecrets() {
+		log.Warn("a secret can be read by others", "what", told)
+	}
 
 	registry := prometheus.NewRegistry()
 	metrics, err := gateway.NewMetrics(registry, programVersion())
@@ -174,7 +183,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, RefuseTarget: guard.RefuseSpec, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
-		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
+		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}, web.Check{Name: "private keys", Run: s.admin.ring.Check, Only: true}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
 	if err := s.prepareOutgoing(a.ctx, c.outgoingFlags, registry); err != nil {
@@ -191,6 +200,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	}
 	go clock.Run(background, pool)
 	go directory.Watch(background)
+	go s.admin.ring.Watch(background)
 	go makePartitions(background, db, log)
 	go watchOutgoing(background, pool, log)
 	go g.KeepReleasing(background)

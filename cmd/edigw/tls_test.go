@@ -399,7 +399,7 @@ func TestDoctorLooksAtCertificates(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := selfSigned(t, dir, "gw") // for an hour
 	g := serveGateway(t)
-	month, _ := ownCertificate(t, dir, "month")
+	month, _ := ownCertificate(t, dir, "month", "-days", "29")
 	withCertificates(t, g, dir, "label: a, file: "+month+", purposes: [tls_client]")
 	r := g.do("doctor", "--database-url", g.url, "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile,
 		"--ops-tls-cert", certFile, "--ops-tls-key", certFile, "--trusted-proxies", "10.0.0.1", "--client-cert-header", "Client-Cert")

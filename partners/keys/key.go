@@ -4,11 +4,15 @@
 // and never stands in the database; it is opened in memory by who uses it, and
 // written nowhere.
 //
-// Several keys may serve a purpose, so that a new one overlaps the one before it:
-// Store.Signer gives the one whose use began last, Store.Decrypters all that may
-// still be encrypted to.
+// Several keys may serve a purpose, so that a new one overlaps the one before it,
+// and a key may have had several certificates (RFC 5280). Ring is what a running
+// gateway asks: Ring.Signer gives the key that signs at an instant with the
+// certificate that it shows then; Ring.Opener finds the key that a message was
+// encrypted to by any certificate that ever named it. A key opens from the moment
+// it is made, and signs from the date that was said, so that partners can have its
+// certificate before they see it.
 //
-// It owns the table private_key. It knows no HTTP.
+// It owns the tables private_key and private_key_certificate. It knows no HTTP.
 package keys
 
 import (
@@ -29,6 +33,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/edigw/edigw/partners"
 )
 
 // What a key of ours is for.
@@ -48,6 +54,21 @@ var Purposes = []string{AS2Sign, AS2Decrypt, AS4Sign, AS4Decrypt, TLSClient, Evi
 // Algorithms are the kinds of keys that can be made.
 var Algorithms = []string{"rsa-2048", "rsa-3072", "rsa-4096", "ec-p256", "ec-p384", "ed25519"}
 
+// useOf is what a purpose asks of a certificate.
+func useOf(purpose string) partners.Use {
+	switch purpose {
+	case TLSClient:
+		return partners.Connects
+	case AS2Decrypt, AS4Decrypt:
+		return partners.EncryptedTo
+	}
+	return partners.Signs
+}
+
+// signs reports whether a key shows its certificate for a purpose, and is not just
+// encrypted to.
+func signs(purpose string) bool { return useOf(purpose) != partners.EncryptedTo }
+
 // Key is a private key of ours as it is told: never the key itself.
 type Key struct {
 	Organisation string
@@ -55,28 +76,46 @@ type Key struct {
 	Label        string
 	Purposes     []string
 	Algorithm    string
-	SPKI         [32]byte            // SHA-256 of its SubjectPublicKeyInfo
-	Under        []byte              // id of the master key it is sealed under
-	Certificates []*x509.Certificate // its own, then the issuers
-	From         time.Time
-	Until        *time.Time // first instant it is not used; nil: to the end of its certificate
+	SPKI         [32]byte      // SHA-256 of its SubjectPublicKeyInfo
+	Under        []byte        // id of the master key it is sealed under
+	Certificates []Certificate // every one that ever named it, in the order in which they are used
+	From         time.Time     // first instant it signs or connects; it opens from the start
+	Until        *time.Time    // first instant it is not used at all; nil where nothing was said
+	SuccessorOf  *uuid.UUID    // the key that it takes over from
 	By           string
 	Created      time.Time
 	Retired      *time.Time
 }
 
-// End is the first instant at which the key is not used any more.
+// Signs reports whether the key may sign or connect for purpose at an instant: it
+// has begun, it has not ended, and it has a certificate to show.
+func (k *Key) Signs(purpose string, at time.Time) bool {
+	return signs(purpose) && k.used(purpose, at) && !at.Before(k.From) && k.Shown(at) != nil
+}
+
+// Opens reports whether what is encrypted to the key for purpose is opened at an
+// instant. That its certificate has ended is no reason against it: the message may
+// have been on its way, and what was received is not thrown away.
+func (k *Key) Opens(purpose string, at time.Time) bool {
+	return !signs(purpose) && k.used(purpose, at)
+}
+
+func (k *Key) used(purpose string, at time.Time) bool {
+	return k.Retired == nil && slices.Contains(k.Purposes, purpose) && (k.Until == nil || at.Before(*k.Until))
+}
+
+// End is the first instant from which the key shows no certificate any more.
 func (k *Key) End() time.Time {
-	end := k.Certificates[0].NotAfter.Add(time.Second)
+	end := time.Time{}
+	for _, c := range k.Certificates {
+		if _, until := c.Window(); until.After(end) {
+			end = until
+		}
+	}
 	if k.Until != nil && k.Until.Before(end) {
 		end = *k.Until
 	}
 	return end
-}
-
-// Holds reports whether the key may be used for purpose at an instant.
-func (k *Key) Holds(purpose string, at time.Time) bool {
-	return k.Retired == nil && slices.Contains(k.Purposes, purpose) && !at.Before(k.From) && !at.Before(k.Certificates[0].NotBefore) && at.Before(k.End())
 }
 
 // ErrUnfit is wrapped where a key cannot be as it is asked for.

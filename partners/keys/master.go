@@ -107,6 +107,11 @@ func (m *Master) open(sealed, under, bound []byte) ([]byte, error) {
 	return plain, nil
 }
 
+// has reports whether under names one of the keys.
+func (m *Master) has(under []byte) bool {
+	return slices.ContainsFunc(m.keys, func(k masterKey) bool { return string(k.id[:]) == string(under) })
+}
+
 // present reports whether under names the key that seals now.
 func (m *Master) present(under []byte) bool {
 	return len(m.keys) > 0 && string(m.keys[0].id[:]) == string(under)

@@ -2,7 +2,7 @@ package keys
 
 import (
 	"context"
-	"crypto"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,120 +10,154 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Rotation is how a key hands over to its successor.
+type Rotation struct {
+	Organisation string
+	Label        string    // of the old key
+	Successor    string    // label of the new one
+	SignFrom     time.Time // first instant the successor signs, and the old one does not; has to be said where the old one signs
+	Overlap      time.Duration
+	By           string
+}
+
 // RotateTx makes the successor of a key: of the same purposes and algorithm, with
-// a certificate of its own issue of the same name and length. We use the
-// successor from now on; what is encrypted to the old one is still opened for
-// overlap, in which partners change.
-func (s *Store) RotateTx(ctx context.Context, tx pgx.Tx, organisation, label, successor, by string, overlap time.Duration) (*Key, error) {
-	old, _, err := one(ctx, tx, organisation, label)
+// a certificate of its own issue of the same name and length. It opens at once, and
+// signs from SignFrom on, when partners have its certificate; what is encrypted to
+// the old one is opened for Overlap after that.
+func (s *Store) RotateTx(ctx context.Context, tx pgx.Tx, r Rotation) (*Key, error) {
+	old, _, err := one(ctx, tx, r.Organisation, r.Label, `for update`)
 	if err != nil {
 		return nil, err
 	}
-	if overlap < 0 {
+	if r.Overlap < 0 {
 		return nil, unfit("the overlap cannot be negative")
 	}
-	algorithm := old.Algorithm
-	if !slices.Contains(Algorithms, algorithm) { // imported
-		return nil, unfit("keys of %s are imported, not made; import the successor, and retire this one", algorithm)
+	if !slices.Contains(Algorithms, old.Algorithm) { // imported
+		return nil, unfit("keys of %s are imported, not made; import the successor, and retire this one", old.Algorithm)
 	}
-	c := old.Certificates[0]
-	k, err := s.CreateTx(ctx, tx, New{Organisation: organisation, Label: successor, Purposes: old.Purposes, Algorithm: algorithm,
-		CommonName: c.Subject.CommonName, Valid: c.NotAfter.Sub(c.NotBefore), By: by})
+	now := s.now()
+	for _, p := range old.Purposes {
+		if r.SignFrom.After(now) && old.Signs(p, now) && !old.Signs(p, r.SignFrom.Add(-time.Second)) {
+			return nil, unfit("nobody would sign for %s before %s: key %q does so until %s; take an earlier day, or certify it anew first",
+				p, told(r.SignFrom), r.Label, told(old.End()))
+		}
+	}
+	c := old.Present(now).Leaf()
+	k, err := s.CreateTx(ctx, tx, New{Organisation: r.Organisation, Label: r.Successor, Purposes: old.Purposes, Algorithm: old.Algorithm,
+		CommonName: c.Subject.CommonName, Valid: c.NotAfter.Sub(c.NotBefore), SignFrom: r.SignFrom, By: r.By, successorOf: &old.ID})
 	if err != nil {
 		return nil, err
 	}
-	until := s.now().Add(overlap)
-	if until.Before(old.End()) {
-		if _, err := tx.Exec(ctx, `update private_key set use_until = $3 where organisation_id = $1 and key_id = $2`, organisation, old.ID, until); err != nil {
-			return nil, fmt.Errorf("end key %q: %w", label, err)
+	until := k.From.Add(r.Overlap)
+	if old.Until == nil || until.Before(*old.Until) {
+		if err := endKey(ctx, tx, old, until); err != nil {
+			return nil, err
 		}
 	}
 	return k, nil
 }
 
-// RetireTx ends a key for good; its certificate is kept, for evidence.
-func (s *Store) RetireTx(ctx context.Context, tx pgx.Tx, organisation, label string) error {
-	k, _, err := one(ctx, tx, organisation, label)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.Exec(ctx, `update private_key set retired_at = $3 where organisation_id = $1 and key_id = $2`, organisation, k.ID, s.now()); err != nil {
-		return fmt.Errorf("retire key %q: %w", label, err)
+func endKey(ctx context.Context, tx pgx.Tx, k *Key, until time.Time) error {
+	if _, err := tx.Exec(ctx, `update private_key set use_until = $3 where organisation_id = $1 and key_id = $2`, k.Organisation, k.ID, until); err != nil {
+		return fmt.Errorf("end key %q: %w", k.Label, err)
 	}
 	return nil
 }
 
+// SignFromTx moves the day from which a key signs, sooner or later; a zero at is
+// now. What it takes over from is used as much longer or shorter. A day may be put
+// off even when it has passed, as long as another key signs until then.
+func (s *Store) SignFromTx(ctx context.Context, tx pgx.Tx, organisation, label string, at time.Time) (*Key, error) {
+	k, _, err := one(ctx, tx, organisation, label, `for update`)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	if at.Before(now) {
+		at = now
+	}
+	if !slices.ContainsFunc(k.Purposes, signs) {
+		return nil, unfit("%s does not sign: it opens what is encrypted to it, from the start", k)
+	}
+	if k.Shown(at) == nil {
+		return nil, unfit("its certificate does not hold at %s, from when on it is to sign", told(at))
+	}
+	list, _, err := query(ctx, tx, `where organisation_id = $1 and retired_at is null order by key_id for update`, organisation)
+	if err != nil {
+		return nil, err
+	}
+	shift := at.Sub(k.From)
+	for _, o := range list {
+		if k.SuccessorOf != nil && o.ID == *k.SuccessorOf && o.Until != nil {
+			until := o.Until.Add(shift)
+			if until.Before(now) {
+				until = now
+			}
+			o.Until = &until
+			if err := endKey(ctx, tx, o, until); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, p := range k.Purposes {
+		if at.After(now) && k.Signs(p, now) && !slices.ContainsFunc(list, func(o *Key) bool {
+			return o.ID != k.ID && o.Signs(p, now) && o.Signs(p, at.Add(-time.Second))
+		}) {
+			return nil, unfit("nobody else signs for %s until %s; make or import a key that does first", p, told(at))
+		}
+	}
+	k.From = at
+	if _, err := tx.Exec(ctx, `update private_key set use_from = $3 where organisation_id = $1 and key_id = $2`, organisation, k.ID, at); err != nil {
+		return nil, fmt.Errorf("key %q: %w", label, err)
+	}
+	return k, nil
+}
+
+// RetireTx ends a key for good; its certificates are kept, for evidence. It needs
+// no master key, so that one whose master key is lost can be ended.
+func (s *Store) RetireTx(ctx context.Context, tx pgx.Tx, organisation, label string) (*Key, error) {
+	k, _, err := one(ctx, tx, organisation, label, `for update`)
+	if err != nil {
+		return nil, err
+	}
+	now := s.now()
+	if _, err := tx.Exec(ctx, `update private_key set retired_at = $3 where organisation_id = $1 and key_id = $2`, organisation, k.ID, now); err != nil {
+		return nil, fmt.Errorf("retire key %q: %w", label, err)
+	}
+	k.Retired = &now
+	return k, nil
+}
+
 // ResealTx seals every key under the present master key that is sealed under
 // another, and says how many there were. All of it happens, or nothing: then the
-// master key before is still needed.
-func (s *Store) ResealTx(ctx context.Context, tx pgx.Tx) (n int, err error) {
+// master key before is still needed. Retired keys whose master key is lost are left
+// as they are; lost says how many.
+func (s *Store) ResealTx(ctx context.Context, tx pgx.Tx) (n, lost int, err error) {
 	list, sealed, err := query(ctx, tx, `order by organisation_id, key_id for update`)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for i, k := range list {
 		if s.Master.present(k.Under) {
 			continue
 		}
 		plain, err := s.Master.open(sealed[i], k.Under, k.bound())
+		if errors.Is(err, ErrNoMaster) && k.Retired != nil {
+			lost++
+			continue
+		}
 		if err != nil {
-			return 0, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
+			return 0, 0, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
 		}
 		again, under, err := s.Master.seal(plain, k.bound())
 		clear(plain)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if _, err := tx.Exec(ctx, `update private_key set sealed = $3, sealed_under = $4 where organisation_id = $1 and key_id = $2`, k.Organisation, k.ID, again, under); err != nil {
-			return 0, fmt.Errorf("seal key %q of %s: %w", k.Label, k.Organisation, err)
+			return 0, 0, fmt.Errorf("seal key %q of %s: %w", k.Label, k.Organisation, err)
 		}
 		n++
 	}
-	return n, nil
-}
-
-// Private is a key of ours that can be used.
-type Private struct {
-	*Key
-	crypto.Signer
-}
-
-// Signer gives the key an organisation signs with, or connects with, for purpose
-// at an instant: of those that hold the one whose use began last. The error wraps
-// ErrUnknown where there is none.
-func (s *Store) Signer(ctx context.Context, organisation, purpose string, at time.Time) (*Private, error) {
-	list, err := s.holding(ctx, organisation, purpose, at)
-	if err != nil {
-		return nil, err
-	}
-	return list[0], nil
-}
-
-// Decrypters gives every key that partners may have encrypted to for purpose at
-// an instant, the one whose use began last first: which of them it was, the
-// message says by the certificate's issuer and number.
-func (s *Store) Decrypters(ctx context.Context, organisation, purpose string, at time.Time) ([]*Private, error) {
-	return s.holding(ctx, organisation, purpose, at)
-}
-
-func (s *Store) holding(ctx context.Context, organisation, purpose string, at time.Time) ([]*Private, error) {
-	list, sealed, err := query(ctx, s.Pool, `where organisation_id = $1 and $2 = any(purposes) and retired_at is null order by use_from desc, key_id desc`, organisation, purpose)
-	if err != nil {
-		return nil, err
-	}
-	var usable []*Private
-	for i, k := range list {
-		if !k.Holds(purpose, at) {
-			continue
-		}
-		key, err := s.unseal(k, sealed[i])
-		if err != nil {
-			return nil, err
-		}
-		usable = append(usable, &Private{k, key})
-	}
-	if len(usable) == 0 {
-		return nil, fmt.Errorf("%w: %s has no key for %s that holds at %s; `edigw keys create` makes one", ErrUnknown, organisation, purpose, at.UTC().Format(time.RFC3339))
-	}
-	return usable, nil
+	return n, lost, nil
 }

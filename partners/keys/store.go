@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -42,7 +43,11 @@ type New struct {
 	Algorithm    string
 	CommonName   string        // of the certificate of its own issue; "" is the label
 	Valid        time.Duration // of that certificate
+	SignFrom     time.Time     // first instant it signs; zero is now, where no other key signs for its purposes
+	AnyUsage     bool          // what its certificate is allowed is not looked at
 	By           string        // who makes it
+
+	successorOf *uuid.UUID
 }
 
 // CreateTx makes a key with a certificate of its own issue. The error wraps
@@ -71,13 +76,22 @@ func (s *Store) CreateTx(ctx context.Context, tx pgx.Tx, n New) (*Key, error) {
 }
 
 // ImportTx keeps a key that was made elsewhere, with its certificate and those of
-// its issuers behind it.
+// its issuers behind it. One whose certificate has ended is taken only if it just
+// opens what partners still encrypt to it.
 func (s *Store) ImportTx(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, chain []*x509.Certificate) (*Key, error) {
 	if err := checkPurposes(n.Purposes, key.Public()); err != nil {
 		return nil, err
 	}
 	if err := belongs(key.Public(), chain); err != nil {
 		return nil, err
+	}
+	if err := fits(chain[0], n.Purposes, n.AnyUsage); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(n.Purposes, signs) {
+		if err := lasts(chain[0], s.now()); err != nil {
+			return nil, err
+		}
 	}
 	return s.keep(ctx, tx, n, key, chain)
 }
@@ -110,11 +124,23 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, c
 	if err != nil {
 		return nil, err
 	}
+	others, err := s.beside(ctx, tx, n)
+	if err != nil {
+		return nil, err
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, err
 	}
-	k := &Key{Organisation: n.Organisation, ID: id, Label: n.Label, Purposes: n.Purposes, Algorithm: algorithm, Certificates: chain, From: s.now(), By: n.By, Created: s.now()}
+	now := s.now()
+	k := &Key{Organisation: n.Organisation, ID: id, Label: n.Label, Purposes: n.Purposes, Algorithm: algorithm, From: now, SuccessorOf: n.successorOf, By: n.By, Created: now}
+	k.Certificates = []Certificate{{Chain: chain, From: now, By: n.By, Added: now}}
+	if from, _ := k.Certificates[0].Window(); from.After(k.From) {
+		k.From = from
+	}
+	if k.From, err = begins(k, n.SignFrom, others, now); err != nil {
+		return nil, err
+	}
 	if k.SPKI, err = spkiOf(key.Public()); err != nil {
 		return nil, err
 	}
@@ -122,15 +148,16 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, c
 	if err != nil {
 		return nil, fmt.Errorf("key %q: %w", n.Label, err)
 	}
+	defer clear(plain)
 	sealed, under, err := s.Master.seal(plain, k.bound())
 	if err != nil {
 		return nil, err
 	}
 	k.Under = under
 	_, err = tx.Exec(ctx, `
-		insert into private_key (organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, created_by, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		k.Organisation, k.ID, k.Label, k.Purposes, k.Algorithm, k.SPKI[:], sealed, under, raw(chain), k.From, k.By, k.Created)
+		insert into private_key (organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, successor_of, created_by, created_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		k.Organisation, k.ID, k.Label, k.Purposes, k.Algorithm, k.SPKI[:], sealed, under, raw(chain), k.From, k.SuccessorOf, k.By, k.Created)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
 		switch pg.ConstraintName {
 		case "private_key_label":
@@ -142,7 +169,52 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, c
 	if err != nil {
 		return nil, fmt.Errorf("keep key %q: %w", k.Label, err)
 	}
-	return k, nil
+	return k, writeCertificates(ctx, tx, k)
+}
+
+// beside gives the organisation's keys that are not retired. It refuses a master
+// key under which a new one would stand alone: a gateway with the master key of the
+// others could not open it.
+func (s *Store) beside(ctx context.Context, tx pgx.Tx, n New) ([]*Key, error) {
+	all, _, err := query(ctx, tx, `where retired_at is null order by organisation_id, key_id`)
+	if err != nil {
+		return nil, err
+	}
+	var own []*Key
+	for _, k := range all {
+		if len(s.Master.keys) > 0 && !s.Master.has(k.Under) {
+			return nil, fmt.Errorf("%w: key %q of %s is sealed under master key %x, and given are %s: give that one, or, if it is lost, retire the key first with `edigw keys retire`",
+				ErrNoMaster, k.Label, k.Organisation, k.Under, s.Master.ids())
+		}
+		if k.Organisation == n.Organisation {
+			own = append(own, k)
+		}
+	}
+	return own, nil
+}
+
+// begins says from when a key signs. Where another one does, that has to be said:
+// partners who do not have the new certificate yet would refuse what it signs.
+func begins(k *Key, said time.Time, others []*Key, now time.Time) (time.Time, error) {
+	from := k.From
+	for _, o := range others {
+		for _, p := range k.Purposes {
+			if said.IsZero() && o.ID != k.ID && o.Signs(p, now) {
+				return from, unfit("%s signs for %s: say from when on %q does, a day by which partners have its certificate, like --sign-from %s, or --sign-from now",
+					o, p, k.Label, now.AddDate(0, 1, 0).Format(time.DateOnly))
+			}
+		}
+	}
+	if said.IsZero() || !slices.ContainsFunc(k.Purposes, signs) {
+		return from, nil
+	}
+	if said.After(from) {
+		from = said
+	}
+	if k.Shown(from) == nil {
+		return from, unfit("its certificate does not hold at %s, from when on it is to sign", from.UTC().Format(time.RFC3339))
+	}
+	return from, nil
 }
 
 // bound is what a sealed key belongs to.
@@ -168,42 +240,46 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// query reads keys with what is sealed.
+// query reads keys with what is sealed, then the certificates of all of them.
 func query(ctx context.Context, q querier, which string, args ...any) (list []*Key, sealed [][]byte, err error) {
 	rows, err := q.Query(ctx, `
-		select organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, use_until, created_by, created_at, retired_at
+		select organisation_id, key_id, label, purposes, algorithm, spki_sha256, sealed, sealed_under, certificates, use_from, use_until, successor_of, created_by, created_at, retired_at
 		from private_key `+which, args...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read keys: %w", err)
 	}
+	byID := map[uuid.UUID]*Key{}
 	list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Key, error) {
 		k := &Key{}
 		var spki, text []byte
 		var chain [][]byte
-		err := row.Scan(&k.Organisation, &k.ID, &k.Label, &k.Purposes, &k.Algorithm, &spki, &text, &k.Under, &chain, &k.From, &k.Until, &k.By, &k.Created, &k.Retired)
+		err := row.Scan(&k.Organisation, &k.ID, &k.Label, &k.Purposes, &k.Algorithm, &spki, &text, &k.Under, &chain, &k.From, &k.Until, &k.SuccessorOf, &k.By, &k.Created, &k.Retired)
 		if err != nil {
 			return nil, err
 		}
 		k.SPKI = [32]byte(spki)
-		for _, der := range chain {
-			c, err := x509.ParseCertificate(der)
-			if err != nil {
-				return nil, fmt.Errorf("certificate of key %q: %w", k.Label, err)
-			}
-			k.Certificates = append(k.Certificates, c)
+		// What it had when it was made, or was given by the program before this one.
+		c, err := certificateOf(chain)
+		if err != nil {
+			return nil, fmt.Errorf("certificate of key %q: %w", k.Label, err)
 		}
-		sealed = append(sealed, text)
+		c.From, c.Added = k.Created, k.Created
+		k.Certificates = []Certificate{c}
+		sealed, byID[k.ID] = append(sealed, text), k
 		return k, nil
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read keys: %w", err)
 	}
-	return list, sealed, nil
+	if len(list) == 0 {
+		return nil, nil, nil
+	}
+	return list, sealed, readCertificates(ctx, q, byID)
 }
 
-// one finds the key of a label that is not retired.
-func one(ctx context.Context, q querier, organisation, label string) (*Key, []byte, error) {
-	list, sealed, err := query(ctx, q, `where organisation_id = $1 and label = $2 and retired_at is null`, organisation, label)
+// one finds the key of a label that is not retired; lock is `for update` or nothing.
+func one(ctx context.Context, q querier, organisation, label, lock string) (*Key, []byte, error) {
+	list, sealed, err := query(ctx, q, `where organisation_id = $1 and label = $2 and retired_at is null `+lock, organisation, label)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -228,13 +304,16 @@ func (s *Store) unseal(k *Key, sealed []byte) (crypto.Signer, error) {
 	if !ok {
 		return nil, fmt.Errorf("key %q of %s: a %T does not sign", k.Label, k.Organisation, parsed)
 	}
+	if spki, err := spkiOf(key.Public()); err != nil || spki != k.SPKI {
+		return nil, fmt.Errorf("key %q of %s: what is sealed is not the key that stands beside it", k.Label, k.Organisation)
+	}
 	return key, nil
 }
 
 // Request gives a certificate signing request for a key, PEM (RFC 2986, RFC 7468
 // §7), for whoever issues its certificate.
 func (s *Store) Request(ctx context.Context, organisation, label string, subject pkix.Name) ([]byte, error) {
-	k, sealed, err := one(ctx, s.Pool, organisation, label)
+	k, sealed, err := one(ctx, s.Pool, organisation, label, "")
 	if err != nil {
 		return nil, err
 	}
@@ -247,21 +326,4 @@ func (s *Store) Request(ctx context.Context, organisation, label string, subject
 		return nil, fmt.Errorf("request for key %q: %w", label, err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), nil
-}
-
-// CertifyTx gives a key the certificate that was issued for it, in place of the
-// one it has.
-func (s *Store) CertifyTx(ctx context.Context, tx pgx.Tx, organisation, label string, chain []*x509.Certificate) (*Key, error) {
-	k, _, err := one(ctx, tx, organisation, label)
-	if err != nil {
-		return nil, err
-	}
-	if err := belongs(k.Certificates[0].PublicKey, chain); err != nil {
-		return nil, err
-	}
-	k.Certificates = chain
-	if _, err := tx.Exec(ctx, `update private_key set certificates = $3 where organisation_id = $1 and key_id = $2`, k.Organisation, k.ID, raw(chain)); err != nil {
-		return nil, fmt.Errorf("certify key %q: %w", label, err)
-	}
-	return k, nil
 }
