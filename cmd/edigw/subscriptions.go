@@ -31,6 +31,7 @@ type subscriptionsCommand struct {
 	Dismiss subscriptionsDismiss  `cmd:"" help:"Give up an event that was set aside."`
 	Delete  subscriptionsDelete   `cmd:"" help:"End a subscription, with all it knew."`
 	Secret  subscriptionsSecret   `cmd:"" help:"Make a new secret for a webhook. Needs no server."`
+	Receive subscriptionsReceive  `cmd:"" help:"Receive a webhook and show what comes, to try it. Needs no server."`
 }
 
 // subscriber is a subscription as the API tells of it.
