@@ -32,7 +32,8 @@ type WebhookSpec struct {
 	URL string `json:"url" yaml:"url"`
 	// Secrets name what it is signed with, one signature each: two while one is replaced.
 	Secrets []string `json:"secrets" yaml:"secrets"`
-	Timeout string   `json:"timeout" yaml:"timeout"` // of one request
+	Timeout string   `json:"timeout" yaml:"timeout"`           // of one request
+	CA      string   `json:"ca,omitempty" yaml:"ca,omitempty"` // PEM: who issued its certificate, in place of the system's
 }
 
 // KafkaSpec is a topic of an Apache Kafka cluster.
@@ -43,6 +44,10 @@ type KafkaSpec struct {
 	Mechanism string   `json:"mechanism,omitempty" yaml:"mechanism,omitempty"` // SASL: plain, scram-sha-256 or scram-sha-512
 	User      string   `json:"user,omitempty" yaml:"user,omitempty"`
 	Secret    string   `json:"secret,omitempty" yaml:"secret,omitempty"` // names the password
+
+	CA          string `json:"ca,omitempty" yaml:"ca,omitempty"`                   // PEM: who issued the brokers' certificates, in place of the system's
+	Certificate string `json:"certificate,omitempty" yaml:"certificate,omitempty"` // PEM: ours, that the brokers ask for, its chain behind it
+	Key         string `json:"key,omitempty" yaml:"key,omitempty"`                 // names the secret that is its private key, in PEM
 }
 
 // MailSpec is people who get mail, several events in one.
@@ -53,7 +58,8 @@ type MailSpec struct {
 	Secret string   `json:"secret,omitempty" yaml:"secret,omitempty"` // names the password
 	From   string   `json:"from" yaml:"from"`
 	To     []string `json:"to" yaml:"to"`
-	Every  string   `json:"every" yaml:"every"` // a partner's events are gathered for so long after a mail
+	Every  string   `json:"every" yaml:"every"`               // a partner's events are gathered for so long after a mail
+	CA     string   `json:"ca,omitempty" yaml:"ca,omitempty"` // PEM: who issued the server's certificate, in place of the system's
 }
 
 // Where a new subscription begins.
@@ -159,6 +165,9 @@ func (w *WebhookSpec) complete(fault faultOf) error {
 			return fault("webhook.secrets", "%q is no name of a secret, like erp-2026; never write the secret itself here", shortened(name))
 		}
 	}
+	if err := trusted(w.CA, "webhook.ca", u.Scheme == "https", "write https:// in url", fault); err != nil {
+		return err
+	}
 	return duration(&w.Timeout, defaultTimeout, time.Second, 5*time.Minute, "webhook.timeout", fault)
 }
 
@@ -174,6 +183,9 @@ func (k *KafkaSpec) complete(fault faultOf) error {
 	if !kafkaTopic.MatchString(k.Topic) || k.Topic == "." || k.Topic == ".." {
 		return fault("kafka.topic", "must be a topic's name: up to 249 letters, digits, dots, hyphens and underscores, not %q", k.Topic)
 	}
+	if err := k.identified(fault); err != nil {
+		return err
+	}
 	if k.Mechanism == "" && (k.User != "" || k.Secret != "") {
 		k.Mechanism = "scram-sha-512"
 	}
@@ -187,6 +199,20 @@ func (k *KafkaSpec) complete(fault faultOf) error {
 		return fault("kafka.mechanism", "plain sends the password as it is: set tls: true, or use scram-sha-512")
 	}
 	return login(k.User, k.Secret, "kafka", fault)
+}
+
+// identified checks by what brokers are known, and we by them.
+func (k *KafkaSpec) identified(fault faultOf) error {
+	if err := trusted(k.CA, "kafka.ca", k.TLS, "set tls: true", fault); err != nil {
+		return err
+	}
+	if err := trusted(k.Certificate, "kafka.certificate", k.TLS, "set tls: true", fault); err != nil {
+		return err
+	}
+	if (k.Certificate == "") != (k.Key == "") || k.Key != "" && !plainName.MatchString(k.Key) {
+		return fault("kafka.key", "certificate and the name of a secret, which holds its private key, go together")
+	}
+	return nil
 }
 
 func (m *MailSpec) complete(fault faultOf) error {
@@ -206,6 +232,9 @@ func (m *MailSpec) complete(fault faultOf) error {
 		if err := login(m.User, m.Secret, "mail", fault); err != nil {
 			return err
 		}
+	}
+	if err := trusted(m.CA, "mail.ca", m.TLS != "none", "set tls to starttls or tls", fault); err != nil {
+		return err
 	}
 	if _, err := mail.ParseAddress(m.From); err != nil {
 		return fault("mail.from", "must be an address like edigw@north.example, not %q", m.From)

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ const acknowledgementTime = 30 * time.Second
 
 // Target makes the target.
 func (a *Acknowledgements) Target() outbox.Target {
-	a.client = a.Guard.client(acknowledgementTime)
+	a.client = a.Guard.client(acknowledgementTime, &tls.Config{MinVersion: tls.VersionTLS12})
 	return outbox.Target{Name: outbox.AcknowledgementWebhook, Send: a.send, Most: 15 * time.Minute, Attempts: acknowledgementAttempts,
 		// What may have arrived may be sent again under the same id.
 		Ask: func(context.Context, *outbox.Step) (outbox.Outcome, error) { return outbox.NotDone, nil }}

@@ -27,6 +27,7 @@ type Kafka struct {
 	Secret func(name string) (string, error)
 	Guard  *Guard
 
+	secure *tls.Config // nil: without TLS
 	client *kgo.Client
 }
 
@@ -44,6 +45,12 @@ func (k *Kafka) Open() (outbox.Sink, error) {
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerLinger(0), kgo.UnknownTopicRetries(2),
 		kgo.MaxBufferedRecords(16 * kafkaBatch), kgo.ProducerBatchCompression(kgo.Lz4Compression(), kgo.NoCompression()),
 	}
+	if k.Spec.TLS {
+		var err error
+		if k.secure, err = k.identity(); err != nil {
+			return outbox.Sink{}, err
+		}
+	}
 	if k.Spec.Mechanism != "" {
 		m, err := k.mechanism()
 		if err != nil {
@@ -57,6 +64,27 @@ func (k *Kafka) Open() (outbox.Sink, error) {
 	}
 	k.client = client
 	return outbox.Sink{Send: k.send, Batch: kafkaBatch, Close: client.Close}, nil
+}
+
+// identity is by what brokers are known, and we by them.
+func (k *Kafka) identity() (*tls.Config, error) {
+	c, err := trusting(k.Spec.CA)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	if k.Spec.Certificate == "" {
+		return c, nil
+	}
+	key, err := k.Secret(k.Spec.Key)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair([]byte(k.Spec.Certificate), []byte(key))
+	if err != nil {
+		return nil, fmt.Errorf("certificate, and secret %s as its key: %w", k.Spec.Key, err)
+	}
+	c.Certificates = []tls.Certificate{pair}
+	return c, nil
 }
 
 func (k *Kafka) mechanism() (sasl.Mechanism, error) {
@@ -79,14 +107,16 @@ func (k *Kafka) mechanism() (sasl.Mechanism, error) {
 // they name.
 func (k *Kafka) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := k.Guard.DialContext(ctx, network, address)
-	if err != nil || !k.Spec.TLS {
+	if err != nil || k.secure == nil {
 		return conn, err
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host})
+	config := k.secure.Clone()
+	config.ServerName = host
+	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

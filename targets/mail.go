@@ -30,6 +30,8 @@ type Mail struct {
 	from *mail.Address
 	to   []*mail.Address
 	owed owed
+
+	secure *tls.Config
 }
 
 const (
@@ -42,6 +44,9 @@ func (m *Mail) Open() (outbox.Sink, error) {
 	var err error
 	if m.from, err = mail.ParseAddress(m.Spec.From); err != nil {
 		return outbox.Sink{}, fmt.Errorf("from: %q: %w", m.Spec.From, err)
+	}
+	if m.secure, err = trusting(m.Spec.CA); err != nil {
+		return outbox.Sink{}, fmt.Errorf("ca: %w", err)
 	}
 	m.to = nil
 	for _, text := range m.Spec.To {
@@ -128,7 +133,8 @@ func (m *Mail) deliver(ctx context.Context, recipients []*mail.Address, text []b
 	defer func() { _ = conn.Close() }()                         // Quit has ended it, or it failed
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // reads and writes end with ctx
 	defer stop()
-	secure := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
+	secure := m.secure.Clone()
+	secure.ServerName = host
 	if m.Spec.TLS == "tls" {
 		conn = tls.Client(conn, secure)
 	}

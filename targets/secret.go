@@ -22,7 +22,7 @@ type Secrets struct {
 var ErrNoSecret = errors.New("there is no such secret in this process")
 
 // maxSecret bounds what is read of a file.
-const maxSecret = 4096
+const maxSecret = 16 << 10 // a private key of 8192 bits in PEM is 6 KiB
 
 // Secret gives the one of that name, which must be of letters, digits, dots, hyphens
 // and underscores; line ends behind it are none of it. A file is read each time, so that

@@ -25,6 +25,7 @@ type Webhook struct {
 	URL     string
 	Names   []string      // of the secrets; one signature each
 	Timeout time.Duration // of one request
+	CA      string        // PEM; "" is the system's
 	Secret  func(name string) (string, error)
 	Guard   *Guard
 	Now     func() time.Time
@@ -47,7 +48,11 @@ func (w *Webhook) Open() (outbox.Sink, error) {
 	if _, err := w.keys(); err != nil {
 		return outbox.Sink{}, err
 	}
-	w.client = w.Guard.client(w.Timeout)
+	secure, err := trusting(w.CA)
+	if err != nil {
+		return outbox.Sink{}, fmt.Errorf("ca: %w", err)
+	}
+	w.client = w.Guard.client(w.Timeout, secure)
 	return outbox.Sink{Send: w.send, Close: w.client.CloseIdleConnections}, nil
 }
 
@@ -65,10 +70,10 @@ func (g *Guard) private(address string) error {
 }
 
 // client makes a client that goes nowhere but where the guard lets it.
-func (g *Guard) client(timeout time.Duration) *http.Client {
+func (g *Guard) client(timeout time.Duration, secure *tls.Config) *http.Client {
 	transport := &http.Transport{
 		DialContext: g.DialContext, Proxy: nil, // a proxy would dial what the guard refuses
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
+		TLSClientConfig: secure, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
 	}
 	return &http.Client{Transport: transport, Timeout: timeout,

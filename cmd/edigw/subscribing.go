@@ -80,7 +80,7 @@ func (o *opener) sink(spec outbox.Spec) (outbox.Sink, error) {
 		if err != nil {
 			return outbox.Sink{}, err
 		}
-		w := &targets.Webhook{URL: spec.Webhook.URL, Names: spec.Webhook.Secrets, Timeout: timeout, Secret: o.secrets.Secret, Guard: o.guard, Now: o.now}
+		w := &targets.Webhook{URL: spec.Webhook.URL, Names: spec.Webhook.Secrets, Timeout: timeout, CA: spec.Webhook.CA, Secret: o.secrets.Secret, Guard: o.guard, Now: o.now}
 		return w.Open()
 	case spec.Kafka != nil:
 		k := &targets.Kafka{Spec: *spec.Kafka, Secret: o.secrets.Secret, Guard: o.guard}
