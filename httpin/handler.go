@@ -65,6 +65,7 @@ type Handler struct {
 // nothing else. Whatever is not there has one constant answer.
 func Routes(h *Handler) *chi.Mux {
 	mux := chi.NewRouter()
+	mux.Use(decodeUnreserved)
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		refuseUnread(w, r, &refusal{problem: "not-found"})
 	})

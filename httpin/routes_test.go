@@ -31,6 +31,30 @@ func TestRoutes(t *testing.T) {
 		}
 	})
 
+	t.Run("a name is the same however it is percent-encoded", func(t *testing.T) {
+		post := func(path string) answer {
+			r, err := http.NewRequest("POST", in.URL, strings.NewReader(interchange))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.URL.Opaque = "//" + r.URL.Host + path // as it is written
+			r.Header.Set("Authorization", "Bearer "+acmeToken)
+			return do(t, r)
+		}
+		for _, path := range []string{"/in/ac%6De", "/in/ac%6de", "/%69%6E/%61%63%6d%65", "/in/acme"} {
+			if a := post(path); a.Status != 201 && a.Status != 200 {
+				t.Errorf("%s: %d %s", path, a.Status, a.Body)
+			}
+		}
+		for path, status := range map[string]int{
+			"/in/acme%2F": 401, "/in%2Facme": 404, "/in/ac%256De": 401, "/in/acme%20": 401, "/in/%61cme%2fx": 401, "/in/%2E%2E": 401, "/in/acm%C3%A9": 401,
+		} {
+			if a := post(path); a.Status != status {
+				t.Errorf("%s: %d, want %d: %s", path, a.Status, status, a.Body)
+			}
+		}
+	})
+
 	t.Run("other paths have one constant answer", func(t *testing.T) {
 		var first answer
 		for i, path := range []string{"/", "/in", "/in/", "/in/acme/", "/in/acme/x", "/metrics", "/api/v1/messages"} {

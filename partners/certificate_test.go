@@ -74,7 +74,7 @@ var longCertificate = func() func(t testing.TB) string {
 		once.Do(func() {
 			text = b64(issued(t, newKey(t), func(c *x509.Certificate) {
 				c.NotAfter = year.AddDate(10, 0, 0)
-				for i := range 88 {
+				for i := range 185 {
 					c.DNSNames = append(c.DNSNames, fmt.Sprintf("host-%016d.example", i))
 				}
 			}))

@@ -48,8 +48,14 @@ func (s *Store) OrganisationHistory(ctx context.Context, organisation string, be
 // RevisionOf gives a partner's configuration as it was under a revision. The
 // error wraps ErrUnknown if it never had that.
 func (s *Store) RevisionOf(ctx context.Context, partner string, number int32) (*PartnerSpec, error) {
+	return revisionOf(ctx, s.Pool, partner, number)
+}
+
+// revisionOf asks who is given: in a transaction that one, since waiting there for
+// another connection is waiting for oneself where all are taken.
+func revisionOf(ctx context.Context, q rowQuerier, partner string, number int32) (*PartnerSpec, error) {
 	var stored []byte
-	err := s.Pool.QueryRow(ctx, `select spec from partner_revision where partner_id = $1 and revision = $2`, partner, number).Scan(&stored)
+	err := q.QueryRow(ctx, `select spec from partner_revision where partner_id = $1 and revision = $2`, partner, number).Scan(&stored)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, ErrUnknown)
 	}
@@ -61,6 +67,10 @@ func (s *Store) RevisionOf(ctx context.Context, partner string, number int32) (*
 		return nil, fmt.Errorf("revision %d of partner %s: %w", number, partner, err)
 	}
 	return &spec, nil
+}
+
+type rowQuerier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 // history reads revisions, the latest first, one more than are asked for: what a
@@ -119,7 +129,7 @@ type Left struct {
 // what they were; tokens that were revoked since, or are another's now, stay away
 // even then.
 func (s *Store) RestoreTx(ctx context.Context, tx pgx.Tx, partner string, number int32, withCredentials bool) (changes Changes, left Left, err error) {
-	spec, err := s.RevisionOf(ctx, partner, number)
+	spec, err := revisionOf(ctx, tx, partner, number)
 	if err != nil {
 		return nil, left, err
 	}

@@ -1,6 +1,7 @@
 package partners_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/partners"
 )
@@ -120,6 +122,36 @@ func TestRestore(t *testing.T) {
 		}
 		if changes, _ := restore(t, s, 3, false); changes != nil {
 			t.Errorf("the present one again: %v", changes)
+		}
+	})
+	t.Run("one connection is enough for it, and for every other change", func(t *testing.T) {
+		s, _ := newStore(t)
+		config := s.Pool.Config()
+		config.MaxConns, config.MinConns = 1, 0
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		s.Pool = pool
+		apply(t, s, north+partner("acme", "on_drift: hold"))
+		apply(t, s, partner("acme"))
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // it waited for itself
+		defer cancel()
+		if err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			if _, _, err := s.RestoreTx(ctx, tx, "acme", 1, true); err != nil {
+				return err
+			}
+			if _, err := s.PatchTx(ctx, tx, "acme", 3, []byte(`{"attempts": 3}`)); err != nil {
+				return err
+			}
+			plain, err := s.IssueTokenTx(ctx, tx, "acme", "a", time.Time{})
+			if err != nil || plain == "" {
+				return err
+			}
+			return s.RevokeTokenTx(ctx, tx, "acme", "a")
+		}); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("tokens and certificates stay as they are now", func(t *testing.T) {

@@ -221,7 +221,7 @@ func TestReadFaults(t *testing.T) {
 		for text, want := range map[string]string{
 			strings.Repeat("[", 60_000):                  "x.yaml:1:1: brackets are nested too deep",
 			"---\na: " + strings.Repeat("{a: ", 15_000):  "x.yaml:1:1: brackets are nested too deep",
-			"a: 1\n---\n" + strings.Repeat("a", 120<<10): "x.yaml:2:1: a document has at most 122880 bytes",
+			"a: 1\n---\n" + strings.Repeat("a", 160<<10): "x.yaml:2:1: a document has at most 163840 bytes",
 			strings.Repeat("#\n", 8<<20+1):               "x.yaml: a configuration file has at most 16777216 bytes; split it",
 		} {
 			_, err := reader.Read("x.yaml", []byte(text))

@@ -3,9 +3,11 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,40 +21,48 @@ type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 	now               func() time.Time
+	stat              func(name string) (fs.FileInfo, error)
 
-	mu      sync.Mutex
-	current *tls.Certificate
-	stamp   string // of the files that current is from
-	failed  string // stamp of those that could not be taken, told once
-	looked  time.Time
+	current atomic.Pointer[tls.Certificate]
+	looked  atomic.Int64 // when the files were looked at, Unix nanoseconds
+
+	mu     sync.Mutex // of who looks at the files
+	stamp  string     // of the files that current is from
+	failed string     // stamp of those that could not be taken, told once
 }
 
 // loadCertificate reads a certificate and its key for the first time.
 func loadCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: time.Now}
-	c.looked = c.now()
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: time.Now, stat: os.Stat}
+	c.looked.Store(c.now().UnixNano())
 	if err := c.load(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// get is tls.Config.GetCertificate.
+// get is tls.Config.GetCertificate. One handshake looks at the files; the others go
+// on with what there is, however long a file system takes.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if now := c.now(); now.Sub(c.looked) >= certificateEvery {
-		c.looked = now
-		c.look()
+	if c.due() && c.mu.TryLock() {
+		defer c.mu.Unlock()
+		if c.due() { // the one before may have looked
+			c.looked.Store(c.now().UnixNano())
+			c.look()
+		}
 	}
-	return c.current, nil
+	return c.current.Load(), nil
+}
+
+func (c *certificate) due() bool {
+	return c.now().UnixNano()-c.looked.Load() >= int64(certificateEvery)
 }
 
 // readAgain looks whether the files have changed.
 func (c *certificate) readAgain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looked = c.now()
+	c.looked.Store(c.now().UnixNano())
 	c.look()
 }
 
@@ -70,7 +80,7 @@ func (c *certificate) look() {
 		}
 		return
 	}
-	c.log.Info("certificate read again", "file", c.certFile, "valid_until", c.current.Leaf.NotAfter)
+	c.log.Info("certificate read again", "file", c.certFile, "valid_until", c.current.Load().Leaf.NotAfter)
 }
 
 // load reads both files. The stamp is taken first, so that a change meanwhile is
@@ -81,7 +91,8 @@ func (c *certificate) load() error {
 	if err != nil {
 		return fmt.Errorf("read certificate %s with key %s: %w", c.certFile, c.keyFile, err)
 	}
-	c.current, c.stamp, c.failed = &pair, stamp, ""
+	c.current.Store(&pair)
+	c.stamp, c.failed = stamp, ""
 	return nil
 }
 
@@ -90,7 +101,7 @@ func (c *certificate) load() error {
 func (c *certificate) stampNow() string {
 	stamp := ""
 	for _, name := range []string{c.certFile, c.keyFile} {
-		if st, err := os.Stat(name); err == nil {
+		if st, err := c.stat(name); err == nil {
 			stamp += fmt.Sprintf("%d %d ", st.ModTime().UnixNano(), st.Size())
 		} else {
 			stamp += "none "

@@ -18,9 +18,25 @@ type completionCommand struct {
 // scripts ask the program itself, so that they fit whichever version there is.
 // Where it has nothing to say a file is completed.
 var scripts = map[string]string{
+	//
+	// QUIRK: bash cuts --output=json into three words, and completes the last alone:
+	// they are put together again, and of the answer what stands before = is left out.
 	"bash": `_edigw() {
-	local IFS=$'\n'
-	COMPREPLY=($(edigw completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+	local IFS=$'\n' i n=0 before= word words=()
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if ((n > 0)) && [[ $word == = && ${words[n-1]} == --* && ${words[n-1]} != *=* ]]; then
+			words[n-1]+='='
+			before=${words[n-1]}
+		elif [[ -n $before ]]; then
+			words[n-1]+=$word
+			if ((i < COMP_CWORD)); then before=; fi
+		else
+			words[n++]=$word
+		fi
+	done
+	COMPREPLY=($(edigw completion words -- "${words[@]}" 2>/dev/null))
+	if [[ -n $before ]]; then COMPREPLY=("${COMPREPLY[@]#"$before"}"); fi
 }
 complete -o default -F _edigw edigw
 `,

@@ -161,6 +161,27 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%v %s", err, out)
 		}
 	})
+	t.Run("bash completes the value behind =, which it cuts off", func(t *testing.T) {
+		script := edigw(t, "", nil, "completion", "bash").out
+		dir := t.TempDir()
+		// A stand-in that notes what it is asked.
+		fake := "#!/bin/sh\nshift 3\necho \"$*\" >>" + filepath.Join(dir, "asked") + "\ncase \"$*\" in *--output=) printf '%s\\n' --output=json --output=table;; *--output=j) echo --output=json;; *) echo none;; esac\n"
+		if err := os.WriteFile(filepath.Join(dir, "edigw"), []byte(fake), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for words, want := range map[string]string{
+			"edigw partners list --output =":          "partners list --output=[json][table]",
+			"edigw partners list --output = j":        "partners list --output=j[json]",
+			"edigw partners list --output = json --l": "partners list --output=json --l[none]",
+			"edigw audit list --from = a = b":         "audit list --from=a = b[none]",
+		} {
+			c := exec.CommandContext(t.Context(), "bash", "-euc", script+"\nCOMP_WORDS=("+words+") COMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_edigw\ntail -n 1 "+filepath.Join(dir, "asked")+" | tr -d '\\n'\nprintf '[%s]' \"${COMPREPLY[@]}\"")
+			c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+			if out, err := c.CombinedOutput(); err != nil || string(out) != want {
+				t.Errorf("%s: %v %s", words, err, out)
+			}
+		}
+	})
 	for _, shell := range []string{"zsh", "fish"} {
 		t.Run(shell+" has a script that asks the program", func(t *testing.T) {
 			if out := edigw(t, "", nil, "completion", shell).out; !strings.Contains(out, "edigw completion words -- ") {

@@ -22,7 +22,7 @@ import (
 // who reads one sets deadlines as it comes.
 const (
 	headerPatience = 10 * time.Second
-	headerBytes    = 32 << 10
+	headerBytes    = 64 << 10 // a proxy may write its client's chain into one: four of RSA 4096, percent-encoded, are 40 KB
 	idlePatience   = 2 * time.Minute
 )
 

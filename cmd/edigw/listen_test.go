@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/big"
 	"net"
@@ -137,6 +138,35 @@ func TestListenTLS(t *testing.T) {
 		}
 	})
 
+	t.Run("while a file system is slow, others shake hands with what there is", func(t *testing.T) {
+		certFile, keyFile := selfSigned(t, t.TempDir(), "first")
+		c, err := loadCertificate(certFile, keyFile, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := time.Now().Add(certificateEvery)
+		c.now = func() time.Time { return later }
+		asked, answer, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		c.stat = func(name string) (fs.FileInfo, error) {
+			if name == certFile {
+				close(asked)
+				<-answer
+			}
+			return os.Stat(name)
+		}
+		go func() {
+			defer close(done)
+			if _, err := c.get(nil); err != nil {
+				t.Error(err)
+			}
+		}()
+		<-asked
+		if got, err := c.get(nil); err != nil || got.Leaf.Subject.CommonName != "first" { // it waited for the first
+			t.Errorf("%v", err)
+		}
+		close(answer)
+		<-done
+	})
 	t.Run("a new certificate is taken when its files change, a broken one is not", func(t *testing.T) {
 		dir := t.TempDir()
 		certFile, keyFile := selfSigned(t, dir, "first")
@@ -365,25 +395,27 @@ func TestListenStops(t *testing.T) {
 }
 
 func TestListenLimits(t *testing.T) {
-	t.Run("a large header is refused", func(t *testing.T) {
-		s := serveFor(t, http.NotFoundHandler())
-		r, err := http.NewRequest("GET", s.url(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X", strings.Repeat("x", 40<<10))
-		c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-		response, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Error(err)
-		}
-		if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-			t.Errorf("got %d", response.StatusCode)
-		}
-	})
+	for size, status := range map[int]int{48 << 10: http.StatusNotFound, 72 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+		t.Run(fmt.Sprintf("a header of %d KB, four certificates of RSA 4096 or more, gets %d", size>>10, status), func(t *testing.T) {
+			s := serveFor(t, http.NotFoundHandler())
+			r, err := http.NewRequest("GET", s.url(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X", strings.Repeat("x", size))
+			c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			response, err := c.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := response.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			if response.StatusCode != status {
+				t.Errorf("got %d", response.StatusCode)
+			}
+		})
+	}
 
 	t.Run("a panic is logged as an error", func(t *testing.T) {
 		s := serveFor(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }))
