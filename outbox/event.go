@@ -31,6 +31,7 @@ const (
 	DocumentSuperseded = "document.superseded"
 
 	AcknowledgementFailed = "acknowledgement.failed" // a functional acknowledgement did not reach the partner
+	CertificateExpiring   = "certificate.expiring"   // a partner's certificate or one of our keys ends, and none follows
 )
 
 // Notices tell a partner what no acknowledgement told him: that what he was told
@@ -51,7 +52,7 @@ const (
 
 // Types are all of which a subscription may be told: events, and notices.
 var Types = []string{
-	AcknowledgementFailed, AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed,
+	AcknowledgementFailed, AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed, CertificateExpiring,
 	DocumentCreated, DocumentSuperseded, DriftDecided, DriftOpened, MessageProcessed, MessageReceived,
 	NoticeDiscarded, NoticeRefused,
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/edigw/edigw/accounts"
@@ -23,10 +24,12 @@ func (c *call) outgoingNow() (o outgoing, err error) {
 	if err != nil {
 		return o, err
 	}
-	ids := make([]string, len(list))
-	for i, p := range list {
-		ids[i] = p.ID
+	var ids []string
+	for _, p := range list {
+		ids = append(ids, p.ID, p.Organisation) // our keys' events are the organisation's
 	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	o.Waiting, err = c.api.Outgoing.Waiting(c.ctx(), ids)
 	return o, err
 }

@@ -203,6 +203,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go s.admin.ring.Watch(background)
 	go makePartitions(background, db, log)
 	go watchOutgoing(background, pool, log)
+	go expiryWatch{pool, directory.Partners, s.admin.ring.Store.List, clock.Now, clock.NewID, log}.run(background)
 	go g.KeepReleasing(background)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, httpin.Routes(in)), api.Handler()); err != nil {
 		return nil, err

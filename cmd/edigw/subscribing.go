@@ -53,17 +53,9 @@ func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, gu
 		return nil
 	}
 	open := opener{secrets: secrets, guard: guard, now: clock.Now}
-	s.runner = &outbox.Runner{Pool: pool, Open: open.sink, Partners: func() []string { return idsOf(directory.Partners()) }, NewID: clock.NewID, Log: s.log,
+	s.runner = &outbox.Runner{Pool: pool, Open: open.sink, Partners: func() []string { return whoseEvents(directory.Partners()) }, NewID: clock.NewID, Log: s.log,
 		Sent: func(_, _ string, n int) { sent.Add(float64(n)) }, Workers: c.EventWorkers}
 	return nil
-}
-
-func idsOf(list []*partners.Partner) []string {
-	ids := make([]string, len(list))
-	for i, p := range list {
-		ids[i] = p.ID
-	}
-	return ids
 }
 
 // opener makes the sink of a subscription.
