@@ -69,6 +69,17 @@ func (s *Store) CreateToken(ctx context.Context, by Identity, n NewToken) (plain
 }
 
 func (s *Store) createToken(ctx context.Context, by Identity, n NewToken, once bool) (plain string, t Token, err error) {
+	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) (err error) {
+		plain, t, err = s.createTokenTx(ctx, tx, by, n, once)
+		return err
+	})
+	if err != nil {
+		return "", Token{}, fmt.Errorf("create token: %w", err)
+	}
+	return plain, t, nil
+}
+
+func (s *Store) createTokenTx(ctx context.Context, tx pgx.Tx, by Identity, n NewToken, once bool) (plain string, t Token, err error) {
 	if _, err := ParseRole(string(n.Role)); err != nil {
 		return "", Token{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
@@ -80,37 +91,30 @@ func (s *Store) createToken(ctx context.Context, by Identity, n NewToken, once b
 	}
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
-		return "", Token{}, fmt.Errorf("create token: %w", err)
+		return "", Token{}, err
 	}
 	plain = TokenPrefix + base64.RawURLEncoding.EncodeToString(secret)
 	t = Token{Person: n.Person, Role: n.Role, Label: n.Label, Created: s.now().Truncate(time.Microsecond), Expires: orNil(n.Expires)}
 	if t.ID, err = s.newID(); err != nil {
-		return "", Token{}, fmt.Errorf("create token: %w", err)
+		return "", Token{}, err
 	}
 	sum := sha256.Sum256([]byte(plain))
-	err = pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-		var err error
-		if t.Person, err = s.fits(ctx, tx, n); err != nil {
-			return err
-		}
-		if once {
-			if err := s.onlyOne(ctx, tx, t); err != nil {
-				return err
-			}
-		}
-		_, err = tx.Exec(ctx, `
-			insert into api_token (token_id, person, role, label, sha256, created_at, expires_at)
-			values ($1, $2, $3, $4, $5, $6, $7)`,
-			t.ID, t.Person, string(t.Role), t.Label, sum[:], t.Created, t.Expires)
-		if err != nil {
-			return err
-		}
-		return s.auditToken(ctx, tx, by, "token.created", t)
-	})
-	if err != nil {
-		return "", Token{}, fmt.Errorf("create token: %w", err)
+	if t.Person, err = s.fits(ctx, tx, n); err != nil {
+		return "", Token{}, err
 	}
-	return plain, t, nil
+	if once {
+		if err := s.onlyOne(ctx, tx, t); err != nil {
+			return "", Token{}, err
+		}
+	}
+	_, err = tx.Exec(ctx, `
+		insert into api_token (token_id, person, role, label, sha256, created_at, expires_at)
+		values ($1, $2, $3, $4, $5, $6, $7)`,
+		t.ID, t.Person, string(t.Role), t.Label, sum[:], t.Created, t.Expires)
+	if err != nil {
+		return "", Token{}, err
+	}
+	return plain, t, s.auditToken(ctx, tx, by, "token.created", t)
 }
 
 // onlyOne refuses a token where one of the same person, role and label holds. tx
@@ -136,21 +140,22 @@ func (s *Store) onlyOne(ctx context.Context, tx pgx.Tx, t Token) error {
 // RevokeToken ends a token for good and writes the audit line. The error wraps
 // ErrUnknown if there is no such token, or it was revoked before.
 func (s *Store) RevokeToken(ctx context.Context, by Identity, id uuid.UUID) error {
-	err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-		t := Token{ID: id}
-		err := tx.QueryRow(ctx, `
-			update api_token set revoked_at = $2
-			where token_id = $1 and revoked_at is null
-			returning person, role, label, expires_at`,
-			id, s.now()).Scan(&t.Person, &t.Role, &t.Label, &t.Expires)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrUnknown
-		}
-		if err != nil {
-			return err
-		}
-		return s.auditToken(ctx, tx, by, "token.revoked", t)
-	})
+	return pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error { return s.revokeTokenTx(ctx, tx, by, id) })
+}
+
+func (s *Store) revokeTokenTx(ctx context.Context, tx pgx.Tx, by Identity, id uuid.UUID) error {
+	t := Token{ID: id}
+	err := tx.QueryRow(ctx, `
+		update api_token set revoked_at = $2
+		where token_id = $1 and revoked_at is null
+		returning person, role, label, expires_at`,
+		id, s.now()).Scan(&t.Person, &t.Role, &t.Label, &t.Expires)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrUnknown
+	}
+	if err == nil {
+		err = s.auditToken(ctx, tx, by, "token.revoked", t)
+	}
 	if err != nil {
 		return fmt.Errorf("revoke token %s: %w", id, err)
 	}

@@ -255,15 +255,22 @@ func least(a, b Role) Role {
 
 // FirstToken makes a token for a person who need not be there yet: for whoever
 // holds the database itself, where nobody can be asked. Errors are those of
-// CreateToken, but for a label that is there already: every gateway of a database
-// leaves one on its machine.
+// CreateToken, but for a label that is there already: who has lost the text takes
+// another.
 func (s *Store) FirstToken(ctx context.Context, by Identity, n NewToken) (string, Token, error) {
-	if _, err := s.User(ctx, n.Person); errors.Is(err, ErrUnknown) {
-		if _, err := s.AddUser(ctx, by, n.Person, n.Role); err != nil && !errors.Is(err, ErrUnfit) {
-			return "", Token{}, err
-		} // unfit: another process was first, or CreateToken says why
-	} else if err != nil {
+	if err := s.first(ctx, by, n); err != nil {
 		return "", Token{}, err
 	}
 	return s.createToken(ctx, by, n, false)
+}
+
+// first adds the person of a token who is not there yet.
+func (s *Store) first(ctx context.Context, by Identity, n NewToken) error {
+	if _, err := s.User(ctx, n.Person); !errors.Is(err, ErrUnknown) {
+		return err
+	}
+	if _, err := s.AddUser(ctx, by, n.Person, n.Role); err != nil && !errors.Is(err, ErrUnfit) {
+		return err
+	} // unfit: another process was first, or what follows says why
+	return nil
 }

@@ -3,9 +3,11 @@
 package crash_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -71,6 +73,33 @@ func TestKillWithItsDatabase(t *testing.T) {
 				again.noPanic(t)
 			})
 		}
+	}
+}
+
+// TestTwoOnOneFolder starts a gateway in the data folder of one that runs, and again
+// after that one was killed.
+func TestTwoOnOneFolder(t *testing.T) {
+	t.Parallel()
+	dir := pgtest.Dir(t)
+	first := startIn(t, dir)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := exec.CommandContext(t.Context(), path, "serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--data-dir", dir)
+	said, err := second.CombinedOutput()
+	if ended, ok := errors.AsType[*exec.ExitError](err); !ok || ended.ExitCode() != 1 {
+		t.Errorf("the second one: %v", err)
+	}
+	if want := fmt.Sprintf("in use by process %d: stop that gateway, or give this one a data directory of its own", first.process.Pid); !strings.Contains(string(said), want) {
+		t.Errorf("it does not say %q:\n%s", want, said)
+	}
+	if status := first.ready(t); status != http.StatusOK {
+		t.Errorf("the first one: %d", status)
+	}
+	first.kill(t)
+	if status := startIn(t, dir).ready(t); status != http.StatusOK {
+		t.Errorf("the one after it: %d", status)
 	}
 }
 

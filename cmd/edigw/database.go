@@ -40,6 +40,18 @@ type database struct {
 	pool    *pgxpool.Pool
 	notices *gateway.Notices   // of pool's connections
 	server  *embeddedpg.Server // nil: it runs elsewhere, or in another process
+	joined  error              // of a server that another process runs in the data folder: whose it is
+}
+
+// ownDatabase is openDatabase for who stays: a gateway does not join a server that ends
+// with another process.
+func (a *app) ownDatabase(ctx context.Context, f databaseFlags, log *slog.Logger) (*database, error) {
+	db, err := a.openDatabase(ctx, f, log)
+	if err != nil || db.joined == nil {
+		return db, err
+	}
+	return nil, errors.Join(fmt.Errorf("the PostgreSQL in %s is %w; it would end with that one. Several gateways work on a PostgreSQL of its own, with --database-url",
+		embeddedDir(a.grammar.DataDir), db.joined), db.close(ctx))
 }
 
 func embeddedDir(dataDir string) string { return filepath.Join(dataDir, "postgres") }
@@ -57,6 +69,7 @@ func (a *app) openDatabase(ctx context.Context, f databaseFlags, log *slog.Logge
 			if url, err = embeddedpg.URL(dir); err != nil {
 				return nil, err
 			}
+			db.joined = inUse
 		case err != nil:
 			return nil, err
 		default:

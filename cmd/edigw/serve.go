@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/netip"
-	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -88,6 +85,7 @@ func (c *serveCommand) Run(a *app) error {
 // started is a gateway that runs in this process.
 type started struct {
 	access localAccess
+	token  uuid.UUID // of access; zero where there is none
 	admin  *administration
 	failed <-chan error // a part that cannot be done without has ended
 	log    *slog.Logger
@@ -117,7 +115,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := a.openDatabase(a.ctx, c.databaseFlags, log)
+	db, err := a.ownDatabase(a.ctx, c.databaseFlags, log)
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +209,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	if err := s.leaveAccess(a, people); err != nil {
 		return nil, err
 	}
+	go s.keepAccess(background, localAccessFile(a.grammar.DataDir), people)
 	s.startWork()
 	return s, nil
 }
@@ -269,71 +268,4 @@ func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 			}
 		}
 	}
-}
-
-// localPerson acts with the token that the gateway leaves on its own machine.
-const localPerson = "local"
-
-// leaveAccess writes address and an administrator's token where the command line
-// of this machine finds them. A token from an earlier start is kept.
-func (s *started) leaveAccess(a *app, people *accounts.Store) error {
-	dir := a.grammar.DataDir
-	if old, err := readLocalAccess(dir); err == nil {
-		if who, err := people.Authenticate(a.ctx, old.Token); err == nil && who.Role == accounts.Admin {
-			s.access.Token = old.Token
-		}
-	}
-	if s.access.Token == "" {
-		plain, _, err := people.FirstToken(a.ctx, accounts.Identity{Person: "edigw serve", Role: accounts.Admin},
-			accounts.NewToken{Person: localPerson, Role: accounts.Admin, Label: "command line of this machine"})
-		switch {
-		case errors.Is(err, accounts.ErrUnfit): // somebody has disabled him, or left him a lesser role
-			s.log.Info("the command line of this machine has no token of its own", "because", err)
-		case err != nil:
-			return err
-		default:
-			s.access.Token = plain
-		}
-	}
-	s.access.URL, s.access.Ingress = reachable(s.access.URL), reachable(s.access.Ingress)
-	if err := writePrivate(localAccessFile(dir), s.access); err != nil {
-		return fmt.Errorf("leave the address for the command line: %w", err)
-	}
-	return nil
-}
-
-// reachable turns an address that means every interface into one that a client
-// on this machine can use. The wildcard of IPv6 takes IPv4 as well.
-func reachable(bound string) string {
-	u, err := url.Parse(bound)
-	if err != nil {
-		return bound
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsUnspecified() {
-		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
-	}
-	return u.String()
-}
-
-// writePrivate replaces a file that only its owner may read, all at once.
-func writePrivate(path string, v any) error {
-	text, err := jsonLines(v)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".api-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/edigw/edigw/accounts"
+)
+
+// localPerson acts with the token that the gateway leaves on its own machine.
+const localPerson = "local"
+
+// localTokenHolds is how long that token holds after the gateway is gone; while it
+// runs it prolongs it each localTokenEvery.
+const (
+	localTokenHolds = 7 * 24 * time.Hour
+	localTokenEvery = 12 * time.Hour
+)
+
+// leaveAccess writes address and an administrator's token where the command line
+// of this machine finds them. A data folder has one: that of an earlier start is
+// kept, and where its file is gone it is revoked.
+func (s *started) leaveAccess(a *app, people *accounts.Store) error {
+	dir := a.grammar.DataDir
+	known := ""
+	if old, err := readLocalAccess(dir); err == nil {
+		known = old.Token
+	}
+	label, err := localLabel(dir)
+	if err != nil {
+		return err
+	}
+	plain, id, err := people.StandingToken(a.ctx, accounts.Identity{Person: "edigw serve", Role: accounts.Admin},
+		accounts.NewToken{Person: localPerson, Role: accounts.Admin, Label: label, Expires: s.admin.clock.Now().Add(localTokenHolds)}, known)
+	switch {
+	case errors.Is(err, accounts.ErrUnfit): // somebody has disabled him, or left him a lesser role
+		s.log.Info("the command line of this machine has no token of its own", "because", err)
+	case err != nil:
+		return err
+	default:
+		s.access.Token, s.token = plain, id
+	}
+	s.access.URL, s.access.Ingress = reachable(s.access.URL), reachable(s.access.Ingress)
+	if err := writePrivate(localAccessFile(dir), s.access); err != nil {
+		return fmt.Errorf("leave the address for the command line: %w", err)
+	}
+	return nil
+}
+
+// localLabel tells the token of a data folder from those of others: by machine and
+// folder, as far as a label has place.
+func localLabel(dir string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	label := "command line, " + host + ":" + full
+	if printable(label) == label && utf8.RuneCountInString(label) <= 60 {
+		return label, nil
+	}
+	sum := sha256.Sum256([]byte(label))
+	return fmt.Sprintf("command line, folder %x", sum[:12]), nil
+}
+
+// keepAccess prolongs the token of a gateway that runs. One whose file is gone, or
+// has another token, is not prolonged, and ends.
+func (s *started) keepAccess(ctx context.Context, file string, people *accounts.Store) {
+	t := time.NewTicker(localTokenEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if err := s.prolongAccess(ctx, file, people); err != nil && ctx.Err() == nil {
+				s.log.Warn("the token of this machine's command line was not prolonged", "error", err)
+			}
+		}
+	}
+}
+
+func (s *started) prolongAccess(ctx context.Context, file string, people *accounts.Store) error {
+	if s.access.Token == "" {
+		return nil
+	}
+	at, err := readLocalAccess(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	if at.Token != s.access.Token {
+		return fmt.Errorf("%s has another token", file)
+	}
+	return people.ProlongToken(ctx, s.token, s.admin.clock.Now().Add(localTokenHolds))
+}
+
+// reachable turns an address that means every interface into one that a client
+// on this machine can use. The wildcard of IPv6 takes IPv4 as well.
+func reachable(bound string) string {
+	u, err := url.Parse(bound)
+	if err != nil {
+		return bound
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
+	}
+	return u.String()
+}
+
+// writePrivate replaces a file that only its owner may read, all at once.
+func writePrivate(path string, v any) error {
+	text, err := jsonLines(v)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".api-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
