@@ -34,7 +34,7 @@ type rule struct {
 // Layers, from the bottom. Arrows point down only.
 var (
 	stores   = []string{"documents", "dedup", "journal", "outbox", "partners"}
-	contents = []string{"edi", "compare", "lease"}
+	contents = []string{"edi", "compare", "lease", "jsontext"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
 		"as2", "as4", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
@@ -44,6 +44,7 @@ var (
 var layout = []rule{
 	{"edi", nothing, nil},
 	{"lease", nothing, nil},
+	{"jsontext", nothing, nil},
 	{"cms", nothing, nil},
 	{"compare", nothing, []string{"edi"}},
 	{"edifact", nothing, []string{"edi"}},
@@ -60,7 +61,7 @@ var layout = []rule{
 	{"dedup", sql, []string{"edi", "columns"}},
 	{"journal", sql, []string{"edi", "columns"}},
 	{"outbox", sql, []string{"edi", "columns", "lease"}},
-	{"partners", sql, []string{"edi"}},
+	{"partners", sql, []string{"edi", "jsontext"}},
 
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/edigw/edigw/jsontext"
 )
 
 // ErrMoved is wrapped where a change was made on what is not the present
@@ -85,60 +86,20 @@ func (s PartnerSpec) patched(patch []byte) (*PartnerSpec, error) {
 
 // objectOf reads a JSON object. Its numbers stay as they are written, since an
 // identifier without quotes is one that a float64 would round; a key that stands
-// twice is a fault, as it is in YAML (RFC 8259 §4 leaves open which one counts).
+// twice is a fault, as it is in YAML.
 func objectOf(text []byte) (map[string]any, error) {
-	if json.Valid(text) { // which bounds the nesting too
+	if at, twice := jsontext.Twice(text); twice {
+		return nil, Faults{{Key: at, Text: "stands twice"}}
+	}
+	object := map[string]any(nil)
+	if json.Valid(text) {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
-		value, err := valueOf(d, "")
-		if err != nil {
-			return nil, err
-		}
-		if object, ok := value.(map[string]any); ok {
+		if err := d.Decode(&object); err == nil && object != nil {
 			return object, nil
 		}
 	}
 	return nil, Faults{{Text: "the change must be a JSON object with the keys to change"}}
-}
-
-// valueOf reads the next value; path is its name in faults.
-func valueOf(d *json.Decoder, path string) (any, error) {
-	word, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch word {
-	case json.Delim('{'):
-		object := map[string]any{}
-		for d.More() {
-			word, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			key, _ := word.(string) // it is one: the text is valid
-			below := join(path, key)
-			if _, twice := object[key]; twice {
-				return nil, Faults{{Key: below, Text: "stands twice"}}
-			}
-			if object[key], err = valueOf(d, below); err != nil {
-				return nil, err
-			}
-		}
-		_, err = d.Token()
-		return object, err
-	case json.Delim('['):
-		list := []any{}
-		for d.More() {
-			item, err := valueOf(d, path+"["+strconv.Itoa(len(list)+1)+"]")
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, item)
-		}
-		_, err = d.Token()
-		return list, err
-	}
-	return word, nil
 }
 
 // merge is MergePatch of RFC 7396 §2 for objects.

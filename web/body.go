@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/edigw/edigw/jsontext"
 )
 
 // maxBody is read of a body at most, in bytes, but where a route says otherwise: a
@@ -81,6 +83,11 @@ const maxMisfits = 20
 func (c *call) fits(text []byte) (value any, err error) {
 	if !utf8.Valid(text) {
 		return nil, badBody("the JSON is not in UTF-8")
+	}
+	if at, twice := jsontext.Twice(text); twice {
+		p := badBody("%s stands twice in the JSON; leave one out", at)
+		p.Faults = []fault{{Key: at, Detail: "stands twice"}}
+		return nil, p
 	}
 	if err := strict(text, &value); err != nil {
 		return nil, badBody("the JSON cannot be understood: %v", err)

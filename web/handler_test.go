@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -116,6 +117,33 @@ func TestBodiesAreAsDescribed(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a key that stands twice is refused by every route that takes JSON", func(t *testing.T) {
+		d, err := openAPIDocument()
+		if err != nil {
+			t.Fatal(err)
+		}
+		parameter := regexp.MustCompile(`\{[a-z_]+\}`)
+		asked := 0
+		for _, rt := range Routes {
+			op := d.operations[rt.Method+" "+rt.Path]
+			if op == nil || op.RequestBody == nil {
+				continue
+			}
+			if _, ok := op.RequestBody.Content["application/json"]; !ok {
+				continue
+			}
+			asked++
+			path := parameter.ReplaceAllString(strings.ReplaceAll(rt.Path, "{partner}", "acme"), uuid.NewString())
+			a := r.ask(r.tokens[accounts.Admin], rt.Method, path, `{"note": {"x": 1, "y": [{"x": 1, "x": 2}]}}`, "Content-Type", "application/json")
+			p := a.problem(t)
+			if a.status != http.StatusBadRequest || p.Type != "bad-body" || len(p.Errors) != 1 || p.Errors[0].Key != "note.y[1].x" || !strings.Contains(p.Detail, "note.y[1].x stands twice") {
+				t.Errorf("%s %s: %d %s", rt.Method, rt.Path, a.status, a.body)
+			}
+		}
+		if asked < 12 {
+			t.Errorf("%d routes take JSON", asked)
+		}
+	})
 	t.Run("an integer may be written as 1.0", func(t *testing.T) {
 		a := r.ask(r.tokens[accounts.Admin], http.MethodPost, "/imports/"+uuid.NewString()+"/rows", `{"first_row":1.0,"rows":[]}`, "Content-Type", "application/json")
 		if a.status != http.StatusNotFound {
