@@ -33,6 +33,7 @@ var owners = map[string]string{
 	"control_number":             "journal",
 	"outbox":                     "outbox",
 	"effect":                     "outbox",
+	"effect_attempt":             "outbox",
 	"effect_pause":               "outbox",
 	"expiry_told":                "outbox",
 	"outgoing":                   "outbox",

@@ -30,6 +30,7 @@ type heard struct {
 	noted bool // by an earlier delivery of the same interchange
 	says  edi.Acceptance
 	of    *edi.Judgement // of what was sent; never nil where found
+	part  string         // of it: outbox.Answer.Part
 }
 
 // An interchange of answers is held in memory no further than this: an acknowledgement
@@ -248,45 +249,6 @@ func (h *heard) subject() string {
 	return "something that it does not name"
 }
 
-// means reports whether the answer is to what was sent under the name, and takes what
-// it says of it. An acknowledgement of ours is one message: what is told of it is meant,
-// else of its group, else of its interchange.
-func (h *heard) means(s *outbox.Sent) bool {
-	h.of = nil
-	switch h.answer.Kind {
-	case "CONTRL", "TA1":
-		if (h.answer.Kind == "CONTRL") != (s.Type == "CONTRL") { // each is of its own syntax
-			return false
-		}
-		h.says, h.of = h.answer.On(s.Group, s.Message)
-	case "997", "999":
-		if s.Group == "" {
-			return false
-		}
-		message := s.Message
-		if strings.TrimLeft(h.group, "0") != s.Group { // a further group of it, whose sets are not noted
-			message = ""
-		}
-		h.says, h.of = h.answer.On(h.group, message)
-	case "824":
-		j := &h.answer.Judgements[0]
-		if s.Group == "" || j.Reference != "" && strings.TrimLeft(h.group, "0") == s.Group && strings.TrimLeft(j.Reference, "0") != strings.TrimLeft(s.Message, "0") {
-			return false
-		}
-		h.says, h.of = j.Acceptance, j
-	default:
-		h.of = &h.answer.Judgements[0]
-		h.says = h.of.Acceptance
-	}
-	if h.of == nil || h.of.Type != nil && h.of.Type.Type != s.Type {
-		return false
-	}
-	if edi.Worst(h.answer.Findings) >= edi.SeverityError && h.says != edi.Rejected { // it cannot be relied on
-		h.says = edi.AcceptanceUnknown
-	}
-	return true
-}
-
 // answersOf gives what this delivery is the first to say of what we sent: that of the
 // messages that are taken now, and of a TA1 with its interchange.
 func (r *result) answersOf() (list []*heard) {
@@ -314,7 +276,7 @@ func queueAnswers(b *pgx.Batch, results []*result) error {
 	by := map[string][]outbox.Answer{}
 	for _, r := range results {
 		for _, h := range r.answersOf() {
-			a := outbox.Answer{Partner: r.key.Partner, Event: h.sent.Event, Kind: h.answer.Kind, Acceptance: h.says.String(), MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256, Seq: h.seq,
+			a := outbox.Answer{Partner: r.key.Partner, Event: h.sent.Event, Kind: h.answer.Kind, Acceptance: h.says.String(), MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256, Seq: h.seq, Part: h.part,
 				Told: outbox.Told{Number: h.answer.Number, Level: h.of.Level.String(), Action: h.of.Action, Text: h.of.Text, Objections: h.of.Objections}}
 			for i := range h.omitted {
 				if h.of == &h.answer.Judgements[i] {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strings"
+
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/outbox"
 )
@@ -19,20 +21,20 @@ func (g *Gateway) sentAcknowledgements(pl *plan) []outbox.Event {
 		if target == "" {
 			continue
 		}
-		group, message := r.numbers()
+		group, message, groups := r.numbers()
 		list = append(list, outbox.Event{Partner: owner.ID, ID: g.NewID(), Month: month(pl.in.now, owner, owner.Retention.Acknowledgements),
 			Kind: outbox.KindAcknowledgement, Type: outbox.AcknowledgementDue, Subject: owner.ID + "/" + r.key.ID, Targets: []string{target},
 			Data: outbox.AcknowledgementBody{Type: f.Type, Syntax: r.p.ic.Syntax, Reference: r.p.number, MessageID: r.key.ID, Content: f.Content, Base64: f.Base64},
 			Acknowledges: &outbox.Acknowledgement{Reference: r.p.number, Type: f.Type, By: owner.Policy.Acknowledge, MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256,
-				Group: group, Number: message}})
+				Group: group, Number: message, Groups: groups}})
 	}
 	return list
 }
 
 // numbers reads back by which numbers an answer may name what stands first in the
-// functional acknowledgement; "" where there is none, as in a TA1. What we wrote can be
+// functional acknowledgement, and its groups; "" where there is none, as in a TA1. What we wrote can be
 // read: where it cannot, its control reference alone is left to match answers by.
-func (r *result) numbers() (group, message string) {
+func (r *result) numbers() (group, message string, groups []outbox.SentGroup) {
 	text := edi.Bytes(r.functional.bytes())
 	read := Reading{Undigested: true}
 	ic, err := r.p.format.Split(text, 0, read)
@@ -40,7 +42,15 @@ func (r *result) numbers() (group, message string) {
 		err = r.p.format.Scan(text, ic, read, func(int, *edi.Body) error { return nil })
 	}
 	if err != nil {
-		return "", ""
+		return "", "", nil
+	}
+	for _, g := range ic.Groups {
+		groups = append(groups, outbox.SentGroup{Reference: strings.TrimLeft(g.Reference, "0"), Sets: g.Messages})
+	}
+	for _, m := range ic.Messages {
+		if m.Group >= 0 {
+			groups[m.Group].Form = m.Type.Type
+		}
 	}
 	if len(ic.Groups) > 0 {
 		group = ic.Groups[0].Reference
@@ -48,5 +58,5 @@ func (r *result) numbers() (group, message string) {
 	if len(ic.Messages) > 0 {
 		message = ic.Messages[0].Reference
 	}
-	return group, message
+	return group, message, groups
 }

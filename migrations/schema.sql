@@ -355,6 +355,16 @@ CREATE TABLE public.effect (
     place text DEFAULT ''::text NOT NULL
 );
 
+CREATE TABLE public.effect_attempt (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    attempt_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    target text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    address text NOT NULL,
+    failure text DEFAULT ''::text NOT NULL
+);
+
 CREATE TABLE public.effect_pause (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     target text NOT NULL COLLATE pg_catalog."C",
@@ -385,7 +395,8 @@ CREATE TABLE public.functional_acknowledgement (
     answer_id text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     answered_at timestamp with time zone,
     group_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    message_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
+    message_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    groups jsonb
 );
 
 CREATE TABLE public.functional_answer (
@@ -397,7 +408,8 @@ CREATE TABLE public.functional_answer (
     kind text NOT NULL,
     acceptance text NOT NULL,
     told jsonb NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    part text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
 );
 
 CREATE TABLE public.inbox (
@@ -789,6 +801,9 @@ ALTER TABLE ONLY public.drift_alert
 ALTER TABLE ONLY public.drift_copy
     ADD CONSTRAINT drift_copy_pkey PRIMARY KEY (partner_id, content, alert_id);
 
+ALTER TABLE ONLY public.effect_attempt
+    ADD CONSTRAINT effect_attempt_pkey PRIMARY KEY (partner_id, attempt_id);
+
 ALTER TABLE ONLY public.effect_pause
     ADD CONSTRAINT effect_pause_pkey PRIMARY KEY (partner_id, target);
 
@@ -903,6 +918,8 @@ CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, mess
 CREATE INDEX drift_alert_open ON public.drift_alert USING btree (state, severity, opened_at) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
 
 CREATE INDEX drift_alert_undecided ON public.drift_alert USING btree (partner_id, message_id) WHERE (state = ANY (ARRAY['open'::text, 'in_review'::text, 'awaiting_approval'::text]));
+
+CREATE INDEX effect_attempt_event ON public.effect_attempt USING btree (partner_id, event_id, target);
 
 CREATE INDEX effect_done ON public.effect USING btree (event_month) WHERE (state = 3);
 

@@ -64,8 +64,17 @@ type Acknowledgement struct {
 	Answered   *time.Time `json:"answered_at,omitempty"`
 	Answers    []Answer   `json:"answers,omitempty"` // all there are, the latest first; the fields before are of that one
 
-	Group  string `json:"group_reference,omitempty"`   // GS06 of its first group
-	Number string `json:"message_reference,omitempty"` // 0062, ST02 of what stands first in it
+	Group  string      `json:"group_reference,omitempty"`   // GS06 of its first group
+	Number string      `json:"message_reference,omitempty"` // 0062, ST02 of what stands first in it
+	Groups []SentGroup `json:"-"`                           // of X12
+}
+
+// SentGroup is a group FA of ours: one for each version of X12 that the acknowledgement
+// answers, with a set for each group that it does.
+type SentGroup struct {
+	Reference string `json:"reference"` // GS06
+	Form      string `json:"form"`      // 997 or 999
+	Sets      int    `json:"sets"`      // ST02 counts them from 0001
 }
 
 // QueueAcknowledgements writes what is to be remembered of acknowledgements beside the
@@ -78,17 +87,23 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 	var id pgtype.FlatArray[pgtype.UUID]
 	var month pgtype.FlatArray[pgtype.Date]
 	var digest [][]byte
+	var groups []any
 	for _, a := range list {
 		partner, reference, typ, by, message = append(partner, a.Partner), append(reference, a.Reference), append(typ, a.Type), append(by, a.By), append(message, a.MessageID)
 		id, month = append(id, pgtype.UUID{Bytes: a.Event, Valid: true}), append(month, pgtype.Date{Time: a.Month, Valid: true})
 		digest = append(digest, a.SHA256[:])
 		group, number = append(group, a.Group), append(number, a.Number)
+		if len(a.Groups) > 0 {
+			groups = append(groups, a.Groups)
+		} else {
+			groups = append(groups, nil)
+		}
 	}
 	b.Queue(`
-		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256, group_reference, message_reference)
+		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256, group_reference, message_reference, groups)
 		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bytea[]),
-			unnest($9::text[]), unnest($10::text[])`,
-		partner, id, month, reference, typ, by, message, digest, group, number)
+			unnest($9::text[]), unnest($10::text[]), unnest($11::jsonb[])`,
+		partner, id, month, reference, typ, by, message, digest, group, number, groups)
 }
 
 // AcknowledgementFilter narrows Acknowledgements.List; empty fields do not.

@@ -22,9 +22,10 @@ type Answer struct {
 	Kind       string    `json:"kind"`
 	Acceptance string    `json:"acceptance"` // edi.Acceptance in words
 	Told       Told      `json:"told"`
-	MessageID  string    `json:"message_id"` // key of the interchange that held it
-	SHA256     [32]byte  `json:"-"`          // of that interchange
-	Seq        int       `json:"-"`          // among what that interchange answers
+	MessageID  string    `json:"message_id"`     // key of the interchange that held it
+	SHA256     [32]byte  `json:"-"`              // of that interchange
+	Seq        int       `json:"-"`              // among what that interchange answers
+	Part       string    `json:"part,omitempty"` // of ours that it is about: "" the interchange, GS06 a group, GS06/ST02 a set
 	At         time.Time `json:"at"`
 }
 
@@ -45,6 +46,7 @@ type Sent struct {
 	Reference string // control reference of our interchange
 	Group     string // GS06 of its first group; ""
 	Message   string // 0062, ST02 of what stands first in it; ""
+	Groups    []SentGroup
 	Type      string
 	MessageID string // key of the interchange that it is about
 }
@@ -53,7 +55,7 @@ type Sent struct {
 // references, which are numbers without leading zeros, the latest of each.
 func SentAs(ctx context.Context, pool *pgxpool.Pool, partner string, references []string) (map[string]Sent, error) {
 	rows, err := pool.Query(ctx, `
-		select distinct on (reference) event_id, reference, group_reference, message_reference, type, message_id
+		select distinct on (reference) event_id, reference, group_reference, message_reference, type, message_id, groups
 		from functional_acknowledgement
 		where partner_id = $1 and reference = any($2)
 		order by reference, created_at desc, event_id desc`, partner, references)
@@ -62,7 +64,14 @@ func SentAs(ctx context.Context, pool *pgxpool.Pool, partner string, references 
 	}
 	found := map[string]Sent{}
 	var s Sent
-	if _, err := pgx.ForEachRow(rows, []any{&s.Event, &s.Reference, &s.Group, &s.Message, &s.Type, &s.MessageID}, func() error {
+	var groups []byte
+	if _, err := pgx.ForEachRow(rows, []any{&s.Event, &s.Reference, &s.Group, &s.Message, &s.Type, &s.MessageID, &groups}, func() error {
+		s.Groups = nil
+		if groups != nil {
+			if err := json.Unmarshal(groups, &s.Groups); err != nil {
+				return err
+			}
+		}
 		found[s.Reference] = s
 		return nil
 	}); err != nil {
@@ -91,15 +100,18 @@ func AnswersNoted(ctx context.Context, pool *pgxpool.Pool, partner, messageID st
 	return noted, nil
 }
 
-// QueueAnswers notes answers of one partner's, each once: beside each other, and the
-// latest with the acknowledgement that it is about. The acknowledgements are locked in
+// QueueAnswers notes answers of one partner's, each once, beside each other, and with the
+// acknowledgement that they are about the worst of what was last said of its parts. A
+// later word on the same part, or on what it stands in, takes the place of an earlier
+// one, and so does any later word on a part that of the whole; "received" judges
+// nothing, and takes no other's place. The acknowledgements are locked in
 // their order, so that two deliveries of answers never wait for each other.
 func QueueAnswers(b *pgx.Batch, partner string, list []Answer) error {
 	if len(list) == 0 {
 		return nil
 	}
 	var event, digest, id, kind, acceptance, told columns.Column
-	var seq columns.Column
+	var seq, part columns.Column
 	var locked pgtype.FlatArray[pgtype.UUID]
 	for i := range list {
 		a := &list[i]
@@ -108,6 +120,7 @@ func QueueAnswers(b *pgx.Batch, partner string, list []Answer) error {
 		seq.Int4(int32(a.Seq))
 		event.UUID(a.Event)
 		kind.Text(a.Kind)
+		part.Text(a.Part)
 		acceptance.Text(a.Acceptance)
 		told.Marshal(a.Told)
 		locked = append(locked, pgtype.UUID{Bytes: a.Event, Valid: true})
@@ -120,19 +133,27 @@ func QueueAnswers(b *pgx.Batch, partner string, list []Answer) error {
 		where partner_id = $1 and event_id = any($2)
 		order by event_id for update`, partner, locked)
 	columns.Queue(b, `
-		with noted as (
-			insert into functional_answer (partner_id, answer_id, answer_sha256, seq, event_id, kind, acceptance, told)
-			select $1, unnest($2::text[]), unnest($3::bytea[]), unnest($4::int4[]), unnest($5::uuid[]), unnest($6::text[]), unnest($7::text[]), unnest($8::jsonb[])
-			on conflict do nothing
-			returning event_id, kind, acceptance, answer_id, seq),
-		latest as (
-			select distinct on (event_id) event_id, kind, acceptance, answer_id
-			from noted order by event_id, seq desc)
+		insert into functional_answer (partner_id, answer_id, answer_sha256, seq, event_id, kind, acceptance, told, part)
+		select $1, unnest($2::text[]), unnest($3::bytea[]), unnest($4::int4[]), unnest($5::uuid[]), unnest($6::text[]), unnest($7::text[]), unnest($8::jsonb[]), unnest($9::text[])
+		on conflict do nothing`, partner, &id, &digest, &seq, &event, &kind, &acceptance, &told, &part)
+	b.Queue(`
+		with said as (
+			select event_id, part, kind, acceptance, answer_id, created_at, seq
+			from functional_answer where partner_id = $1 and event_id = any($2)),
+		held as (
+			select event_id, part, kind, acceptance, answer_id, created_at, seq from said s where not exists (
+				select from said l
+				where l.event_id = s.event_id and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
+					and (l.acceptance <> 'received' or s.acceptance = 'received')
+					and (l.part = s.part or l.part = '' or s.part = '' or starts_with(s.part, l.part || '/')))),
+		worst as (
+			select distinct on (event_id) event_id, kind, acceptance, answer_id, created_at from held
+			order by event_id, array_position(array['received', 'accepted', 'accepted with errors', 'unknown', 'partly accepted', 'rejected'], acceptance) desc,
+				created_at desc, answer_id desc, seq desc)
 		update functional_acknowledgement a
-		set answered_by = l.kind, acceptance = l.acceptance, answer_id = l.answer_id, answered_at = now()
-		from latest l
-		where a.partner_id = $1 and a.event_id = l.event_id`,
-		partner, &id, &digest, &seq, &event, &kind, &acceptance, &told)
+		set answered_by = w.kind, acceptance = w.acceptance, answer_id = w.answer_id, answered_at = w.created_at
+		from worst w
+		where a.partner_id = $1 and a.event_id = w.event_id`, partner, locked)
 	return nil
 }
 
@@ -153,10 +174,10 @@ func (s Acknowledgements) answersOf(ctx context.Context, page []*Acknowledgement
 		return nil
 	}
 	rows, err := s.Pool.Query(ctx, `
-		select x.event_id, x.kind, x.acceptance, x.told, x.answer_id, x.created_at
+		select x.event_id, x.kind, x.acceptance, x.told, x.answer_id, x.created_at, x.part
 		from unnest($1::text[], $2::uuid[]) as a (partner_id, event_id)
 			cross join lateral (
-				select event_id, kind, acceptance, told, answer_id, created_at, seq from functional_answer
+				select event_id, kind, acceptance, told, answer_id, created_at, seq, part from functional_answer
 				where partner_id = a.partner_id and event_id = a.event_id
 				order by created_at desc, seq desc limit $3) as x
 		order by x.event_id, x.created_at desc, x.seq desc`, partner, event, maxAnswersListed)
@@ -165,7 +186,7 @@ func (s Acknowledgements) answersOf(ctx context.Context, page []*Acknowledgement
 	}
 	var x Answer
 	var told json.RawMessage
-	_, err = pgx.ForEachRow(rows, []any{&x.Event, &x.Kind, &x.Acceptance, &told, &x.MessageID, &x.At}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&x.Event, &x.Kind, &x.Acceptance, &told, &x.MessageID, &x.At, &x.Part}, func() error {
 		x.Told = Told{}
 		if err := json.Unmarshal(told, &x.Told); err != nil {
 			return err

@@ -217,11 +217,15 @@ func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was Stat
 func (s Effects) Forget(ctx context.Context) (n int64, err error) {
 	for {
 		tag, err := s.Pool.Exec(ctx, `
-			delete from effect e using (
+			with old as (
 				select partner_id, event_id, target from effect
 				where state = 3 and event_month < date_trunc('month', now() at time zone 'utc')::date
 				order by event_month limit 5000
-				for update skip locked) as old
+				for update skip locked),
+			tried as (
+				delete from effect_attempt a using old
+				where a.partner_id = old.partner_id and a.event_id = old.event_id and a.target = old.target)
+			delete from effect e using old
 			where e.partner_id = old.partner_id and e.event_id = old.event_id and e.target = old.target`)
 		if err != nil {
 			return n, fmt.Errorf("forget effects that are done: %w", err)

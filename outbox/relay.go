@@ -57,7 +57,8 @@ const (
 type Step struct {
 	Effect
 	Caused
-	still func(ctx context.Context) error
+	still   func(ctx context.Context) error
+	address string // see Toward
 }
 
 // NewStep makes a step for a Send outside of a Relay. still is what Still asks;
@@ -212,7 +213,7 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	if err != nil {
 		return err // the lease runs out, and it is reconciled
 	}
-	s := &Step{*p.effect, *caused, p.still}
+	s := &Step{Effect: *p.effect, Caused: *caused, still: p.still}
 	p.step = s
 	if p.was == Started {
 		if again, err := p.reconcile(ctx, s); !again || err != nil {
@@ -221,6 +222,9 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	}
 	err = p.relay.Target.Send(ctx, s)
 	p.relay.reached("effect sent")
+	if !errors.Is(err, lease.ErrLost) {
+		p.note(ctx, s, err)
+	}
 	switch {
 	case err == nil:
 		p.went = succeeded
@@ -249,6 +253,7 @@ func (p *passage) reconcile(ctx context.Context, s *Step) (again bool, err error
 	case err != nil:
 		return false, p.failed(ctx, Started, Unknown, fmt.Errorf("ask what became of it: %w", err))
 	case outcome == WasDone:
+		p.note(ctx, s, nil)
 		return false, p.end(ctx, Done, nil)
 	case outcome == NotDone:
 		return true, nil

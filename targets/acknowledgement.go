@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/edigw/edigw/outbox"
@@ -54,6 +55,7 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 	if err != nil {
 		return err
 	}
+	s.Toward(withoutQuery(address))
 	if err := a.Guard.private(address); err != nil {
 		return err
 	}
@@ -79,6 +81,17 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 		return fmt.Errorf("%w: %q", err, answer[:min(len(answer), 100)])
 	}
 	return err
+}
+
+// withoutQuery is an address as it may be shown: a query may be a secret, and so may be
+// what stands before the host.
+func withoutQuery(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 // MediaType is that of an interchange (RFC 1767 §1).

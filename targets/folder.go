@@ -104,11 +104,21 @@ func (f *Folder) final(s *outbox.Step) string {
 	return filepath.Join(f.dir(s), s.Event.String()+ending)
 }
 
+// toward notes the path, from the root where the system tells it.
+func (f *Folder) toward(s *outbox.Step) {
+	path, err := filepath.Abs(f.final(s))
+	if err != nil {
+		path = f.final(s)
+	}
+	s.Toward(path)
+}
+
 // hidden is what the names of files begin with that are on their way.
 func hidden(s *outbox.Step) string { return "." + s.Event.String() + "." }
 
 // send puts the file into its place. Before it is linked nothing has happened.
 func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
+	f.toward(s)
 	body, err := f.Content(ctx, s)
 	if err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
@@ -146,6 +156,7 @@ func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
 // ask tells whether the file is there or was taken, once nobody can put it there
 // any more but the one who asks.
 func (f *Folder) ask(_ context.Context, s *outbox.Step) (outbox.Outcome, error) {
+	f.toward(s)
 	entries, err := os.ReadDir(f.dir(s))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return outbox.CannotKnow, err

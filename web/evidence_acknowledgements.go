@@ -17,8 +17,9 @@ type sentEvidence struct {
 	sentAcknowledgement
 	// Configured is the address in the partner's settings at the time of the export,
 	// where it goes by webhook: each attempt goes to the one that is set then.
-	Configured string `json:"address_at_export,omitempty"`
-	File       string `json:"file,omitempty"`
+	Configured string                 `json:"address_at_export,omitempty"`
+	Tries      []outbox.EffectAttempt `json:"tries,omitempty"` // each with the address or path of its time
+	File       string                 `json:"file,omitempty"`
 }
 
 // sentAcknowledgements writes the functional acknowledgements of the key that leave by
@@ -28,7 +29,9 @@ func (e *evidence) sentAcknowledgements() error {
 	for _, c := range e.key.Carried {
 		about = append(about, dedup.Ref{Partner: c.Partner, ID: c.ID})
 	}
-	slices.SortFunc(about, func(a, b dedup.Ref) int { return bytes.Compare([]byte(a.Partner+"\t"+a.ID), []byte(b.Partner+"\t"+b.ID)) })
+	slices.SortFunc(about, func(a, b dedup.Ref) int {
+		return bytes.Compare([]byte(a.Partner+"\t"+a.ID), []byte(b.Partner+"\t"+b.ID))
+	})
 	var list []sentEvidence
 	for _, ref := range slices.Compact(about) {
 		f := outbox.AcknowledgementFilter{Partner: ref.Partner, MessageID: ref.ID, Limit: evidencePage}
@@ -64,6 +67,11 @@ func (e *evidence) sentAcknowledgement(s *sentEvidence) error {
 			return err
 		}
 		s.Configured = p.Policy.AcknowledgeURL
+	}
+	var err error
+	ref := outbox.EffectRef{Partner: s.Partner, Event: s.Event, Target: outbox.AcknowledgementTargets[s.By]}
+	if s.Tries, err = e.api.Effects.Attempts(e.ctx(), ref); err != nil {
+		return err
 	}
 	event, err := e.api.Feed.Event(e.ctx(), s.Partner, s.Event)
 	if errors.Is(err, outbox.ErrNoSuchEvent) {

@@ -42,6 +42,11 @@ func TestEvidenceOfAcknowledgementsThatLeave(t *testing.T) {
 		update functional_acknowledgement set answered_by = 'CONTRL', acceptance = 'rejected', answer_id = 'unb:its-answer', answered_at = now() where event_id = $1`, e.ID); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := r.pool.Exec(t.Context(), `
+		insert into effect_attempt (partner_id, attempt_id, event_id, target, address, failure)
+		values ('acme', gen_random_uuid(), $1, 'acknowledgement-webhook', 'https://former.example/edi', '502 Bad Gateway')`, e.ID); err != nil {
+		t.Fatal(err)
+	}
 	export := func(id string) map[string]string {
 		t.Helper()
 		a := r.ask(r.tokens[accounts.Operator], http.MethodGet, "/messages/acme/"+url.PathEscape(id)+"/evidence", "")
@@ -63,6 +68,7 @@ func TestEvidenceOfAcknowledgementsThatLeave(t *testing.T) {
 			}
 			s := list[0]
 			if s.File != name || s.Configured != "https://acme.example/edi" || s.By != "webhook" || s.Attempts != 3 || s.State != "given_up" || s.Failure != "502 Bad Gateway" ||
+				len(s.Tries) != 1 || s.Tries[0].Address != "https://former.example/edi" || s.Tries[0].Failure != "502 Bad Gateway" || s.Tries[0].At.IsZero() ||
 				s.AnsweredBy != "CONTRL" || s.Acceptance != "rejected" || s.AnswerID != "unb:its-answer" || s.Answered == nil {
 				t.Errorf("%s", files["acknowledgements.json"])
 			}
