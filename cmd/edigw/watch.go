@@ -24,7 +24,11 @@ type watchCommand struct {
 	Ingress      string        `setting:"" placeholder:"URL" help:"Address of the gateway's ingress, like http://127.0.0.1:8080; the one on this machine if left out."`
 	PartnerToken string        `setting:"" secret:"" placeholder:"TOKEN" help:"The partner's token, with --partner; with a token of the API one is made for each partner who sends."`
 	Jobs         int           `default:"4" help:"Files of one partner sent at a time."`
-	Retries      int           `default:"5" help:"With --once: how often to come back where the gateway says to. Else there is no end to it."`
+
+	MetricsListen string `setting:"" placeholder:"ADDR" help:"Address at which to show what it measures to Prometheus, at /metrics, like 127.0.0.1:8084; nowhere if left out."`
+	MetricsFile   string `setting:"" placeholder:"FILE" help:"File to write it to, for node_exporter's textfile collector, like /var/lib/node_exporter/edigw.prom."`
+
+	Retries int `default:"5" help:"With --once: how often to come back where the gateway says to. Else there is no end to it."`
 	logFlags
 	connection
 }
@@ -35,6 +39,9 @@ const (
 	mostWait  = time.Minute
 )
 
+// metricsEvery is how often they are written to their file.
+const metricsEvery = 15 * time.Second
+
 // adoptEvery is how often files are looked for that a watcher which died had
 // taken.
 const adoptEvery = 30 * time.Second
@@ -43,10 +50,12 @@ const adoptEvery = 30 * time.Second
 var partnerFolder = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
 
 // Run watches until the context ends.
-func (c *watchCommand) Run(a *app) error {
+func (c *watchCommand) Run(a *app) (err error) {
 	switch {
 	case c.PartnerToken != "" && c.Partner == "":
 		return usage("--partner-token is one partner's: say which with --partner")
+	case c.MetricsListen != "" && c.Once:
+		return usage("--metrics-listen is for a watch that stays; with --once there is --metrics-file")
 	case c.Settle < 0 || c.Poll <= 0:
 		return usage("--settle and --poll are times like 2s")
 	}
@@ -59,14 +68,26 @@ func (c *watchCommand) Run(a *app) error {
 	}
 	sender := *a
 	sender.ctx = context.WithoutCancel(a.ctx) // what is on its way when we are told to stop is sent to its end
-	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), folders: map[string]*dropFolder{}, unopened: map[string]time.Time{}}
+	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), metrics: newWatchMetrics(c.MetricsFile), folders: map[string]*dropFolder{}, unopened: map[string]time.Time{}}
+	if err := w.metrics.write(); err != nil { // now, and not when something is to be seen in it
+		return err
+	}
+	if c.MetricsListen != "" {
+		at, stop, failed := w.metrics.serve(c.MetricsListen)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		w.log.Info("metrics", "at", "http://"+at+"/metrics")
+	}
 	if c.Once {
 		err = w.once()
 	} else {
 		w.log.Info("watching", "dir", c.Dir, "settle", c.Settle, "poll", c.Poll)
+		go w.writeEvery(a.ctx, metricsEvery)
 		err = w.run()
 	}
-	return errors.Join(w.ended, err)
+	return errors.Join(w.ended, err, w.metrics.write())
 }
 
 // watch is one run.
@@ -77,6 +98,7 @@ type watch struct {
 	log     *slog.Logger
 	id      string
 	hook    func(point string) // of fault tests
+	metrics *watchMetrics
 
 	unopened map[string]time.Time // folders that could not be opened, until when they are left
 
@@ -94,6 +116,12 @@ func (w *watch) count(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
+}
+
+// trouble counts a file or folder of a partner's that could not be looked at.
+func (w *watch) trouble(partner string) {
+	w.count(func() { w.troubled++ })
+	w.metrics.troubled.WithLabelValues(partner).Inc()
 }
 
 // run follows every partner's folder until the context ends, and those that come.
@@ -163,7 +191,7 @@ func (w *watch) find(now time.Time) (found []*dropFolder, err error) {
 		f, err := w.folder(path, e.Name())
 		if err != nil {
 			w.unopened[path] = now.Add(adoptEvery)
-			w.count(func() { w.troubled++ })
+			w.trouble(e.Name())
 			w.log.Error("a folder cannot be opened", "partner", e.Name(), "err", err, "again_in", adoptEvery)
 			continue
 		}
@@ -186,6 +214,7 @@ func (w *watch) folder(path, partner string) (*dropFolder, error) {
 		return nil, err
 	}
 	f.id, f.ready, f.settle = w.id, w.command.Ready, w.command.Settle
+	w.metrics.follow(partner)
 	w.folders[path] = f
 	return f, nil
 }
@@ -196,7 +225,7 @@ func openFolder(path, partner string) (*dropFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &dropFolder{path: path, partner: partner, root: root, seen: map[string]observed{}, putOff: map[string]time.Time{}, done: make(chan sentDrop)}, nil
+	return &dropFolder{path: path, partner: partner, root: root, seen: map[string]observed{}, held: map[*dropped]time.Time{}, putOff: map[string]time.Time{}, done: make(chan sentDrop)}, nil
 }
 
 // lookInto takes what may be taken of a folder. A folder whose partner may not
@@ -222,23 +251,30 @@ func (w *watch) lookInto(f *dropFolder, now time.Time) error {
 		for _, d := range found {
 			w.log.Info("a file is taken over from a watcher that died", "partner", f.partner, "file", d.name)
 		}
-		f.waiting = append(f.waiting, found...)
+		for _, d := range found {
+			f.hold(d, now)
+		}
 		if err != nil {
-			w.count(func() { w.troubled++ })
+			w.trouble(f.partner)
 			w.log.Error("files of a watcher that died stay where they are", "dir", f.path, "partner", f.partner, "err", err, "again_in", adoptEvery)
 		}
 	}
 	for _, name := range names {
+		was := f.seen[name]
+		if was.since.IsZero() {
+			was.since = now
+		}
 		d, err := f.take(name)
 		if err != nil {
+			f.seen[name] = was // it waits
 			// One file's fault is that file's: those behind it are taken.
 			f.putOff[name] = now.Add(adoptEvery)
-			w.count(func() { w.troubled++ })
+			w.trouble(f.partner)
 			w.log.Error("a file is left where it is", "partner", f.partner, "file", name, "err", err, "again_in", adoptEvery)
 		}
 		if d != nil { // else another watcher was faster
 			w.hook("watch taken")
-			f.waiting = append(f.waiting, d)
+			f.hold(d, was.since)
 		}
 	}
 	return nil

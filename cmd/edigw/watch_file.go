@@ -36,6 +36,17 @@ const (
 	dropKept                     // it is to be tried again
 )
 
+// String is the fate's word in metrics.
+func (f dropFate) String() string {
+	switch f {
+	case dropArchived:
+		return "archived"
+	case dropRefused:
+		return "refused"
+	}
+	return "kept"
+}
+
 // at is where it is now.
 func (d *dropped) at() string { return filepath.Join(d.folder.path, d.path) }
 

@@ -38,8 +38,9 @@ type dropFolder struct {
 	adopted   time.Time            // when files of others were last looked for
 	notBefore time.Time            // it could not be looked into, or the partner not send
 
-	waiting []*dropped // taken, and to be sent at their time
-	sending int        // files on their way, each of which comes out of done
+	held    map[*dropped]time.Time // taken and not done with, since when they were seen
+	waiting []*dropped             // taken, and to be sent at their time
+	sending int                    // files on their way, each of which comes out of done
 	done    chan sentDrop
 
 	lock *os.File // of our folder of taken files; nil: there is none yet
@@ -197,6 +198,12 @@ func (f *dropFolder) take(name string) (*dropped, error) {
 		return d, nil
 	}
 	return nil, errors.Join(err, f.root.Remove(dir))
+}
+
+// hold has a file be sent that was taken, and was first seen at a time.
+func (f *dropFolder) hold(d *dropped, since time.Time) {
+	f.held[d] = since
+	f.waiting = append(f.waiting, d)
 }
 
 // move renames a file; false if it is not there.

@@ -69,6 +69,9 @@ func (w *watch) leave(f *dropFolder) {
 		w.note(f, <-f.done)
 	}
 	err := f.close()
+	if w.app.ctx.Err() == nil && !w.command.Once { // the folder is gone
+		w.metrics.leave(f.partner)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.kept += len(f.waiting)
@@ -105,6 +108,11 @@ func (w *watch) wait(f *dropFolder, d time.Duration) {
 // note counts what became of a file; one that is kept is tried again later.
 func (w *watch) note(f *dropFolder, s sentDrop) {
 	f.sending--
+	w.metrics.files.WithLabelValues(f.partner, s.fate.String()).Inc()
+	if s.fate != dropKept {
+		delete(f.held, s.file)
+	}
+	w.metrics.holds(f)
 	switch s.fate {
 	case dropArchived:
 		w.count(func() { w.archived++ })
@@ -121,9 +129,11 @@ func (w *watch) look(f *dropFolder, now time.Time) {
 	if now.Before(f.notBefore) {
 		return
 	}
-	if err := w.lookInto(f, now); err != nil {
+	err := w.lookInto(f, now)
+	w.metrics.look(f, now, err)
+	if err != nil {
 		f.notBefore = now.Add(adoptEvery)
-		w.count(func() { w.troubled++ })
+		w.trouble(f.partner)
 		w.log.Error("files are left where they are", "dir", f.path, "partner", f.partner, "err", err, "again_in", adoptEvery)
 	}
 }

@@ -82,13 +82,21 @@ func watchOnce(t *testing.T, a *answering, dir string, args ...string) ran {
 // startWatch runs `edigw watch DIR` until end, which gives its code and its log.
 func startWatch(t *testing.T, dir string, args ...string) (end func() (int, string)) {
 	t.Helper()
+	log := &buffer{}
+	stop := startWatchInto(t, log, dir, args...)
+	return func() (int, string) { return stop(), log.String() }
+}
+
+// startWatchInto does so and writes the log where it can be read meanwhile.
+func startWatchInto(t *testing.T, log *buffer, dir string, args ...string) (end func() int) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	code, log := make(chan int, 1), &buffer{}
+	code := make(chan int, 1)
 	env := lookup([]string{"HOME=" + t.TempDir(), "EDIGW_DATA_DIR=" + t.TempDir()})
 	go func() { code <- Run(ctx, append([]string{"watch", dir}, args...), nil, io.Discard, log, env) }()
-	return func() (int, string) {
+	return func() int {
 		stop()
-		return <-code, log.String()
+		return <-code
 	}
 }
 
