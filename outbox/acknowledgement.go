@@ -109,6 +109,7 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 // AcknowledgementFilter narrows Acknowledgements.List; empty fields do not.
 type AcknowledgementFilter struct {
 	Partner, MessageID, Reference, Acceptance string
+	AnswerID                                  string           // key of an interchange that answers them
 	Before                                    *Acknowledgement // cursor: those before it
 	Limit                                     int
 }
@@ -130,8 +131,9 @@ func (s Acknowledgements) List(ctx context.Context, f AcknowledgementFilter) ([]
 			a.answered_by, a.acceptance, a.answer_id, a.answered_at, a.group_reference, a.message_reference
 		from functional_acknowledgement a left join effect e on e.partner_id = a.partner_id and e.event_id = a.event_id
 		where ($1 = '' or a.partner_id = $1) and ($2 = '' or a.message_id = $2) and ($3 = '' or a.reference = $3) and ($7 = '' or a.acceptance = $7)
+			and ($8 = '' or exists (select from functional_answer x where x.partner_id = a.partner_id and x.answer_id = $8 and x.event_id = a.event_id))
 			and (a.event_id, a.partner_id) < ($4, $5)
-		order by a.event_id desc, a.partner_id desc limit $6`, f.Partner, f.MessageID, f.Reference, f.Before.Event, f.Before.Partner, f.Limit, f.Acceptance)
+		order by a.event_id desc, a.partner_id desc limit $6`, f.Partner, f.MessageID, f.Reference, f.Before.Event, f.Before.Partner, f.Limit, f.Acceptance, f.AnswerID)
 	if err != nil {
 		return nil, fmt.Errorf("list acknowledgements: %w", err)
 	}

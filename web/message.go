@@ -38,6 +38,9 @@ type message struct {
 	Alerts             []alert        `json:"alerts"`
 	Documents          []documentItem `json:"documents"`
 	DocumentsContinued string         `json:"documents_continued,omitempty"` // where the rest is
+
+	Sent    []sentAcknowledgement `json:"sent_acknowledgements,omitempty"` // by another way than the response, the latest first
+	Answers []sentAcknowledgement `json:"answers,omitempty"`               // those of ours that it says something of
 }
 
 // ref names another message.
@@ -112,6 +115,9 @@ func (c *call) showMessage() error {
 		m.Alerts = append(m.Alerts, alertOf(a))
 	}
 	if err := c.brought(k, &m); err != nil {
+		return err
+	}
+	if err := c.sentAbout(&m); err != nil {
 		return err
 	}
 	return c.reply(http.StatusOK, m)

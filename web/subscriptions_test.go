@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,34 @@ func TestAcknowledgementsAreListed(t *testing.T) {
 	}
 	if a := list.Items[0]; a.State != "pending" || a.AnsweredBy != "997" || a.Acceptance != "rejected" || a.Type != "997" || a.By != "webhook" || a.Answered == nil || len(a.Answers) != 1 || a.Answers[0].MessageID != "isa:x" || a.Answers[0].Told.Objections[0].Value != "998" {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestAMessageTellsWhatWasSentOfItAndWhatItAnswers(t *testing.T) {
+	r := filled(t)
+	acknowledged(t, r)
+	if _, err := r.pool.Exec(t.Context(), `update functional_answer set answer_id = $1`, keyOf2); err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Sent    []sentAcknowledgement `json:"sent_acknowledgements"`
+		Answers []sentAcknowledgement `json:"answers"`
+	}
+	r.get(accounts.Viewer, "/messages/acme/"+url.PathEscape(keyOf1), &m)
+	if len(m.Sent) != 1 || m.Sent[0].Acceptance != "rejected" || m.Answers != nil {
+		t.Errorf("of what was answered: %+v", m)
+	}
+	m.Sent, m.Answers = nil, nil
+	r.get(accounts.Viewer, "/messages/acme/"+url.PathEscape(keyOf2), &m)
+	if len(m.Answers) != 1 || m.Answers[0].MessageID != keyOf1 || m.Sent != nil {
+		t.Errorf("of the answer: %+v", m)
+	}
+	var list struct{ Items []sentAcknowledgement }
+	if r.get(accounts.Viewer, "/acknowledgements?answer_message_id="+url.QueryEscape(keyOf2), &list); len(list.Items) != 1 {
+		t.Errorf("%+v", list)
+	}
+	if r.get(accounts.Viewer, "/acknowledgements?answer_message_id=unb:nothing", &list); len(list.Items) != 0 {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -15,6 +15,7 @@ type acknowledgementsList struct {
 	Partner    string `placeholder:"ID" help:"Only to this partner."`
 	MessageID  string `name:"message-id" placeholder:"KEY" help:"Only of the interchange with this key."`
 	Reference  string `placeholder:"REFERENCE" help:"Only with this control reference of ours."`
+	AnswerID   string `name:"answer-message-id" placeholder:"KEY" help:"Only those that the interchange with this key answers."`
 	Acceptance string `placeholder:"WORD" help:"Only those of which the partner's latest answer says so: rejected, accepted, received and so on."`
 	listing
 }
@@ -36,14 +37,18 @@ type sentAcknowledgement struct {
 }
 
 func (c *acknowledgementsList) Run(a *app) error {
-	return list(a, c.listing, "/acknowledgements", c.filters("partner", c.Partner, "message_id", c.MessageID, "reference", c.Reference, "acceptance", c.Acceptance),
-		[]string{"CREATED", "PARTNER", "TYPE", "REFERENCE", "BY", "STATE", "FAILED", "ANSWER", "ID", "FAILURE"}, func(s sentAcknowledgement) []string {
-			answer := s.AnsweredBy
-			if s.Acceptance != "" {
-				answer += " " + s.Acceptance
-			}
-			return []string{clock(s.Created), s.Partner, s.Type, s.Reference, s.By, s.State, strconv.Itoa(s.Attempts), answer, s.Event, s.Failure}
-		})
+	return list(a, c.listing, "/acknowledgements", c.filters("partner", c.Partner, "message_id", c.MessageID, "reference", c.Reference, "acceptance", c.Acceptance, "answer_message_id", c.AnswerID),
+		sentTitles, sentAcknowledgement.row)
+}
+
+var sentTitles = []string{"CREATED", "PARTNER", "TYPE", "REFERENCE", "BY", "STATE", "FAILED", "ANSWER", "ID", "FAILURE"}
+
+func (s sentAcknowledgement) row() []string {
+	answer := s.AnsweredBy
+	if s.Acceptance != "" {
+		answer += " " + s.Acceptance
+	}
+	return []string{clock(s.Created), s.Partner, s.Type, s.Reference, s.By, s.State, strconv.Itoa(s.Attempts), answer, s.Event, s.Failure}
 }
 
 type acknowledgementsResend struct {

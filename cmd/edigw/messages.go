@@ -121,7 +121,16 @@ type message struct {
 		Messages []struct {
 			State string `json:"state"`
 		} `json:"messages"`
-		Omitted int `json:"messages_omitted"`
+		Omitted         int `json:"messages_omitted"`
+		Acknowledgement *struct {
+			Answer struct {
+				Findings []struct {
+					Severity string `json:"severity"`
+					Code     string `json:"code"`
+					Message  string `json:"message"`
+				} `json:"findings"`
+			} `json:"answer"`
+		} `json:"acknowledgement"`
 		Pending *struct {
 			Since    time.Time `json:"since"`
 			NextTry  time.Time `json:"next_try"`
@@ -134,6 +143,9 @@ type message struct {
 	Receptions []delivery   `json:"receptions"`
 	Alerts     []driftAlert `json:"alerts"`
 	Documents  []document   `json:"documents"`
+
+	Sent    []sentAcknowledgement `json:"sent_acknowledgements"`
+	Answers []sentAcknowledgement `json:"answers"`
 }
 
 func (c *messagesShow) Run(a *app) error {
@@ -211,7 +223,39 @@ func (m *message) table(a *app) error {
 	for _, d := range m.Documents {
 		rows = append(rows, documentRow(d))
 	}
-	return a.section("Documents", documentTitles, rows)
+	if err := a.section("Documents", documentTitles, rows); err != nil {
+		return err
+	}
+	return m.said(a)
+}
+
+// said shows what was found in it, what we sent of it, and what it says of what we sent.
+func (m *message) said(a *app) error {
+	var rows [][]string
+	for _, v := range m.Variants {
+		if v.Acknowledgement == nil {
+			continue
+		}
+		for _, f := range v.Acknowledgement.Answer.Findings {
+			rows = append(rows, []string{shorten(v.SHA256, 20), f.Severity, f.Code, shorten(f.Message, 120)})
+		}
+	}
+	if err := a.section("Findings", []string{"PAYLOAD SHA256", "SEVERITY", "CODE", "WHAT"}, rows); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		title string
+		list  []sentAcknowledgement
+	}{{"Acknowledgements sent", m.Sent}, {"It answers", m.Answers}} {
+		rows = nil
+		for _, s := range part.list {
+			rows = append(rows, s.row())
+		}
+		if err := a.section(part.title, sentTitles, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // section writes a titled table, nothing where it has no rows.
