@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -123,13 +124,7 @@ type message struct {
 		} `json:"messages"`
 		Omitted         int `json:"messages_omitted"`
 		Acknowledgement *struct {
-			Answer struct {
-				Findings []struct {
-					Severity string `json:"severity"`
-					Code     string `json:"code"`
-					Message  string `json:"message"`
-				} `json:"findings"`
-			} `json:"answer"`
+			Answer json.RawMessage `json:"answer"` // of an interchange its part of the receipt, of a transport key a list
 		} `json:"acknowledgement"`
 		Pending *struct {
 			Since    time.Time `json:"since"`
@@ -233,10 +228,20 @@ func (m *message) table(a *app) error {
 func (m *message) said(a *app) error {
 	var rows [][]string
 	for _, v := range m.Variants {
-		if v.Acknowledgement == nil {
+		if v.Acknowledgement == nil || m.Kind != "interchange" || len(v.Acknowledgement.Answer) == 0 {
 			continue
 		}
-		for _, f := range v.Acknowledgement.Answer.Findings {
+		var told struct {
+			Findings []struct {
+				Severity string `json:"severity"`
+				Code     string `json:"code"`
+				Message  string `json:"message"`
+			} `json:"findings"`
+		}
+		if err := json.Unmarshal(v.Acknowledgement.Answer, &told); err != nil {
+			return fmt.Errorf("what was found in %s: %w", m.MessageID, err)
+		}
+		for _, f := range told.Findings {
 			rows = append(rows, []string{shorten(v.SHA256, 20), f.Severity, f.Code, shorten(f.Message, 120)})
 		}
 	}

@@ -24,4 +24,15 @@ func TestAMessageShowsFindingsAndAnswers(t *testing.T) {
 			t.Errorf("%q is not shown:\n%s%s", want, r.out, r.stderr)
 		}
 	}
+	t.Run("a transport key has a list of answers, and no findings of its own", func(t *testing.T) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if _, err := w.Write([]byte(`{"partner":"acme","message_id":"http:north:1","kind":"transport","variants":[{"state":"accepted","acknowledgement":{"answer":[{"message_id":"k"}]}}]}`)); err != nil {
+				t.Error(err)
+			}
+		}))
+		defer s.Close()
+		if r := edigw(t, "", []string{"EDIGW_API=" + s.URL, "EDIGW_TOKEN=t"}, "messages", "show", "acme", "http:north:1"); r.code != exitOK || strings.Contains(r.out, "Findings") {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.stderr)
+		}
+	})
 }
