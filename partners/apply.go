@@ -116,6 +116,7 @@ func (s *Store) write(ctx context.Context, tx pgx.Tx, before, after *configurati
 }
 
 func (s *Store) writeOrganisation(ctx context.Context, tx pgx.Tx, before, after *configuration, ch *Change) error {
+	now := s.now()
 	spec, err := json.Marshal(after.organisations[ch.ID])
 	if err != nil {
 		return err
@@ -134,14 +135,14 @@ func (s *Store) writeOrganisation(ctx context.Context, tx pgx.Tx, before, after 
 		insert into organisation (organisation_id, spec, revision, applied_at)
 		values ($1, $2, $3, $4)
 		on conflict (organisation_id) do update set spec = excluded.spec, revision = excluded.revision, applied_at = excluded.applied_at`,
-		ch.ID, spec, ch.Revision, s.now())
+		ch.ID, spec, ch.Revision, now)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `
 		insert into organisation_revision (organisation_id, revision, cause, spec, applied_by, applied_at)
 		values ($1, $2, $3, $4, $5, $6)`,
-		ch.ID, ch.Revision, ch.Cause, spec, s.By, s.now())
+		ch.ID, ch.Revision, ch.Cause, spec, s.By, now)
 	return err
 }
 

@@ -51,6 +51,7 @@ func (r Reader) Read(name string, text []byte) ([]Spec, error) {
 	for _, part := range documentsOf(text) {
 		d := &document{reader: r, file: name, before: part.line}
 		if spec := d.read(part.text); spec != nil {
+			headed(part.text, spec)
 			specs = append(specs, *spec)
 		}
 		faults = append(faults, d.faults...)

@@ -19,6 +19,10 @@ type Spec struct {
 	Partner      *PartnerSpec
 	File         string
 	Line         int
+
+	// What the text is an export of, as a comment in it says; zero is unknown.
+	Revision int32
+	Applied  time.Time
 }
 
 // OrganisationSpec is `kind: Organisation`: one of the companies we receive for.

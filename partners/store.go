@@ -1,6 +1,7 @@
 package partners
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,23 +105,42 @@ func (s *Store) Export(ctx context.Context, ids ...string) ([]byte, error) {
 	return c.export(slices.Sorted(maps.Keys(c.partners)))
 }
 
-// export writes these partners behind all organisations that were read.
+// export writes these partners behind all organisations that were read, each with
+// its revision above it.
 func (c *configuration) export(ids []string) ([]byte, error) {
-	var specs []Spec
+	var out bytes.Buffer
+	write := func(s Spec, revision int32, applied time.Time) error {
+		text, err := Write([]Spec{s})
+		if err != nil {
+			return err
+		}
+		if out.Len() > 0 {
+			out.WriteString("---\n")
+		}
+		kind, id := s.name()
+		out.WriteString(heading(kind, id, revision, applied))
+		out.Write(text)
+		return nil
+	}
 	for _, id := range slices.Sorted(maps.Keys(c.organisations)) {
-		specs = append(specs, Spec{Organisation: c.organisations[id]})
+		if err := write(Spec{Organisation: c.organisations[id]}, c.revisions[id], c.applied[id]); err != nil {
+			return nil, err
+		}
 	}
 	for _, id := range ids {
-		specs = append(specs, Spec{Partner: &c.partners[id].spec})
+		if err := write(Spec{Partner: &c.partners[id].spec}, c.partners[id].revision, c.partners[id].applied); err != nil {
+			return nil, err
+		}
 	}
-	return Write(specs)
+	return out.Bytes(), nil
 }
 
 // configuration is all that stands in the tables at one moment.
 type configuration struct {
 	counter       int64
 	organisations map[string]*OrganisationSpec
-	revisions     map[string]int32 // of organisations
+	revisions     map[string]int32     // of organisations
+	applied       map[string]time.Time // of organisations
 	partners      map[string]*stored
 	tokens        []Token
 }
@@ -129,6 +149,7 @@ type configuration struct {
 type stored struct {
 	spec      PartnerSpec
 	revision  int32
+	applied   time.Time
 	connected time.Time
 	earlier   []KeySettings // newest first, Before unused
 }
@@ -150,9 +171,9 @@ func (s *Store) snapshot(ctx context.Context) (*configuration, error) {
 // snapshotOf reads these partners and their organisations as of one moment, and
 // neither the counter nor tokens. The error wraps ErrUnknown if one does not exist.
 func (s *Store) snapshotOf(ctx context.Context, ids ...string) (*configuration, error) {
-	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, partners: map[string]*stored{}}
+	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, applied: map[string]time.Time{}, partners: map[string]*stored{}}
 	err := s.atOnce(ctx, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `select spec, revision, connected_on, earlier_keys from partner where partner_id = any($1)`, ids)
+		rows, err := tx.Query(ctx, `select spec, revision, applied_at, connected_on, earlier_keys from partner where partner_id = any($1)`, ids)
 		if err := c.takePartners(rows, err); err != nil {
 			return fmt.Errorf("read partners: %w", err)
 		}
@@ -164,7 +185,7 @@ func (s *Store) snapshotOf(ctx context.Context, ids ...string) (*configuration, 
 			}
 			organisations = append(organisations, p.spec.Organisation)
 		}
-		rows, err = tx.Query(ctx, `select spec, revision from organisation where organisation_id = any($1)`, organisations)
+		rows, err = tx.Query(ctx, `select spec, revision, applied_at from organisation where organisation_id = any($1)`, organisations)
 		if err := c.takeOrganisations(rows, err); err != nil {
 			return fmt.Errorf("read organisations: %w", err)
 		}
@@ -180,15 +201,15 @@ func (s *Store) atOnce(ctx context.Context, do func(tx pgx.Tx) error) error {
 
 // read gives what tx sees.
 func read(ctx context.Context, tx pgx.Tx) (*configuration, error) {
-	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, partners: map[string]*stored{}}
+	c := &configuration{organisations: map[string]*OrganisationSpec{}, revisions: map[string]int32{}, applied: map[string]time.Time{}, partners: map[string]*stored{}}
 	if err := tx.QueryRow(ctx, `select counter from configuration`).Scan(&c.counter); err != nil {
 		return nil, fmt.Errorf("read configuration counter: %w", err)
 	}
-	rows, err := tx.Query(ctx, `select spec, revision from organisation`)
+	rows, err := tx.Query(ctx, `select spec, revision, applied_at from organisation`)
 	if err := c.takeOrganisations(rows, err); err != nil {
 		return nil, fmt.Errorf("read organisations: %w", err)
 	}
-	rows, err = tx.Query(ctx, `select spec, revision, connected_on, earlier_keys from partner`)
+	rows, err = tx.Query(ctx, `select spec, revision, applied_at, connected_on, earlier_keys from partner`)
 	if err := c.takePartners(rows, err); err != nil {
 		return nil, fmt.Errorf("read partners: %w", err)
 	}
@@ -206,13 +227,14 @@ func (c *configuration) takeOrganisations(rows pgx.Rows, err error) error {
 	}
 	var spec []byte
 	var revision int32
-	_, err = pgx.ForEachRow(rows, []any{&spec, &revision}, func() error {
+	var applied time.Time
+	_, err = pgx.ForEachRow(rows, []any{&spec, &revision, &applied}, func() error {
 		o := &OrganisationSpec{}
 		if err := json.Unmarshal(spec, o); err != nil {
 			return err
 		}
 		o.normalise()
-		c.organisations[o.ID], c.revisions[o.ID] = o, revision
+		c.organisations[o.ID], c.revisions[o.ID], c.applied[o.ID] = o, revision, applied
 		return nil
 	})
 	return err
@@ -225,8 +247,8 @@ func (c *configuration) takePartners(rows pgx.Rows, err error) error {
 	}
 	var spec, earlier []byte
 	var row stored
-	_, err = pgx.ForEachRow(rows, []any{&spec, &row.revision, &row.connected, &earlier}, func() (err error) {
-		p := &stored{revision: row.revision, connected: row.connected.UTC()}
+	_, err = pgx.ForEachRow(rows, []any{&spec, &row.revision, &row.applied, &row.connected, &earlier}, func() (err error) {
+		p := &stored{revision: row.revision, applied: row.applied, connected: row.connected.UTC()}
 		if p.spec, err = partnerSpec(spec); err != nil {
 			return err
 		}

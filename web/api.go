@@ -42,8 +42,10 @@ type API struct {
 	Gateway          *gateway.Gateway // decides drifts, replays and discards
 
 	// Apply brings partners to what the YAML says and writes the audit line, in
-	// one transaction. The error is partners.Faults where the text is wrong.
-	Apply func(ctx context.Context, by accounts.Identity, text []byte) (partners.Changes, error)
+	// one transaction. The error is partners.Faults where the text is wrong, and a
+	// *partners.MovedError where the configuration is not at the number on, if that is
+	// not nil.
+	Apply func(ctx context.Context, by accounts.Identity, text []byte, on *int64) (partners.Changes, error)
 	Front Front // what partners see
 	// PatchPartner changes what a merge patch names, if the partner is at the
 	// revision, and writes the audit line, in one transaction.

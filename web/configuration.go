@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,11 +26,16 @@ func (c *call) exportConfiguration() error {
 	if id := c.text["partner"]; id != "" {
 		ids = []string{id}
 	}
+	number, err := c.api.Partners.Number(c.ctx()) // before: what comes between is seen as a change
+	if err != nil {
+		return err
+	}
 	text, err := c.api.Partners.Export(c.ctx(), ids...)
 	if err != nil {
 		return err
 	}
 	h := c.w.Header()
+	h.Set("ETag", etag(number))
 	h.Set("Content-Type", "application/yaml")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	c.w.WriteHeader(http.StatusOK)
@@ -61,10 +67,15 @@ func (c *call) diffConfiguration() error {
 	if err != nil {
 		return err
 	}
+	number, err := c.api.Partners.Number(c.ctx())
+	if err != nil {
+		return err
+	}
 	changes, err := c.api.Partners.Diff(c.ctx(), specs)
 	if err != nil {
 		return err
 	}
+	c.w.Header().Set("ETag", etag(number))
 	return c.replyChanges(changes, partners.Left{})
 }
 
@@ -166,15 +177,18 @@ func (c *call) patchPartner() error {
 	if err != nil {
 		return err
 	}
-	revision, err := c.matched()
+	revision, given, err := c.matched("GET /partners/{partner}")
 	if err != nil {
 		return err
+	}
+	if !given {
+		return &problem{Status: http.StatusPreconditionRequired, Type: "precondition-required", Detail: "send If-Match with the ETag of GET /partners/{partner}, on which the change was made"}
 	}
 	patch, err := c.body(partners.MaxText, "application/merge-patch+json", "application/json")
 	if err != nil {
 		return err
 	}
-	changes, err := c.api.PatchPartner(c.ctx(), c.who, id, revision, patch)
+	changes, err := c.api.PatchPartner(c.ctx(), c.who, id, int32(min(revision, math.MaxInt32)), patch)
 	if errors.Is(err, partners.ErrMoved) {
 		return &problem{Status: http.StatusPreconditionFailed, Type: "changed-meanwhile", Detail: "nothing was changed: " + err.Error() + "; read it again, and make the change on that"}
 	}
@@ -184,21 +198,23 @@ func (c *call) patchPartner() error {
 	return c.replyChanges(changes, partners.Left{})
 }
 
-// etag is a partner's entity tag: its revision.
-func etag(revision int32) string { return fmt.Sprintf(`"%d"`, revision) }
+// etag is an entity tag: a partner's revision, or the number of the whole
+// configuration.
+func etag[N int32 | int64](n N) string { return fmt.Sprintf(`"%d"`, n) }
 
-// matched is the revision in If-Match (RFC 9110 §13.1.1): a change that was made
-// on nothing in particular would undo what somebody else changed meanwhile.
-func (c *call) matched() (int32, error) {
+// matched is the number in If-Match (RFC 9110 §13.1.1): a change that was made on
+// nothing in particular would undo what somebody else changed meanwhile. from is
+// where the tag is given.
+func (c *call) matched(from string) (n int64, given bool, err error) {
 	shown := c.r.Header.Values("If-Match")
 	if len(shown) == 0 {
-		return 0, &problem{Status: http.StatusPreconditionRequired, Type: "precondition-required", Detail: "send If-Match with the ETag of GET /partners/{partner}, on which the change was made"}
+		return 0, false, nil
 	}
 	text, ok := strings.CutPrefix(strings.TrimSpace(shown[0]), `"`)
 	text, end := strings.CutSuffix(text, `"`)
-	n, err := strconv.ParseInt(text, 10, 32)
-	if len(shown) > 1 || !ok || !end || err != nil || n < 1 {
-		return 0, badParameter("If-Match must be one ETag of GET /partners/{partner}, like %s, not %q", etag(3), strings.Join(shown, ", "))
+	n, err = strconv.ParseInt(text, 10, 64)
+	if len(shown) > 1 || !ok || !end || err != nil || n < 0 {
+		return 0, false, badParameter("If-Match must be one ETag of %s, like %s, not %q", from, etag(int64(3)), strings.Join(shown, ", "))
 	}
-	return int32(n), nil
+	return n, true, nil
 }

@@ -88,6 +88,45 @@ func TestAPartnerIsTried(t *testing.T) {
 	})
 }
 
+func TestTheConfigurationIsAppliedOnWhatItIs(t *testing.T) {
+	r := newRig(t)
+	admin := r.tokens[accounts.Admin]
+	put := func(text string, headers ...string) answer {
+		return r.ask(admin, "PUT", "/partners", text, append([]string{"Content-Type", "application/yaml"}, headers...)...)
+	}
+	tag := r.ask(admin, "GET", "/configuration", "").header.Get("ETag")
+	const acme = "kind: Partner\nid: acme\nname: ACME\norganisation: north\n"
+	if diff := r.ask(admin, "POST", "/configuration/diff", acme, "Content-Type", "application/yaml").header.Get("ETag"); diff != tag || len(tag) < 3 {
+		t.Errorf("the export is of %s, the difference of %s", tag, diff)
+	}
+	t.Run("without If-Match it is applied on whatever there is", func(t *testing.T) {
+		if a := put(acme + "http: {tokens: [{label: a, sha256: " + strings.Repeat("ab", 32) + "}]}\non_drift: hold\n"); a.status != 200 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+	t.Run("with the tag of before it is not, and says who changed what", func(t *testing.T) {
+		a := put(acme+"attempts: 3\n", "If-Match", tag)
+		p := a.problem(t)
+		if a.status != 412 || p.Type != "changed-meanwhile" || len(p.Errors) != 1 || p.Errors[0].Key != "Partner acme" || !strings.Contains(p.Errors[0].Detail, "on_drift: reject → hold") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		if strings.Contains(a.body, "abab") {
+			t.Errorf("the digest of a token stands in it: %s", a.body)
+		}
+	})
+	for _, odd := range []string{"3", `W/"3"`, "*", `"3", "4"`, `"x"`, `"-1"`} {
+		if a := put(acme, "If-Match", odd); a.status != 400 || a.problem(t).Type != "bad-parameter" {
+			t.Errorf("%s: %d %s", odd, a.status, a.body)
+		}
+	}
+	t.Run("with the present tag it is", func(t *testing.T) {
+		tag := r.ask(admin, "GET", "/configuration?partner=acme", "").header.Get("ETag")
+		if a := put(acme+"attempts: 3\n", "If-Match", tag); a.status != 200 {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+}
+
 func TestAPartnerIsChangedOnWhatItIs(t *testing.T) {
 	r := newRig(t)
 	admin := r.tokens[accounts.Admin]

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -145,13 +146,28 @@ func withoutTokens(spec partners.PartnerSpec) (json.RawMessage, error) {
 	return json.Marshal(keys)
 }
 
-// applyPartners takes YAML, one or several documents.
+// applyPartners takes YAML, one or several documents; with If-Match only if the
+// configuration is what it was when it was read.
 func (c *call) applyPartners() error {
+	var on *int64
+	if n, given, err := c.matched("GET /configuration"); err != nil {
+		return err
+	} else if given {
+		on = &n
+	}
 	text, err := c.body(partners.MaxText, "application/yaml", "application/x-yaml", "text/yaml")
 	if err != nil {
 		return err
 	}
-	changes, err := c.api.Apply(c.ctx(), c.who, text)
+	changes, err := c.api.Apply(c.ctx(), c.who, text, on)
+	if moved := (*partners.MovedError)(nil); errors.As(err, &moved) {
+		p := &problem{Status: http.StatusPreconditionFailed, Type: "changed-meanwhile", Detail: "nothing was changed: " + err.Error() + "; read it again, and make the change on that"}
+		for _, m := range moved.Since {
+			m.Fields = withoutDigests(m.Fields)
+			p.Faults = append(p.Faults, fault{Key: m.Kind + " " + m.ID, Detail: m.String()})
+		}
+		return p
+	}
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func newRig(t *testing.T) *rig {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: r.pool}, Alerts: dedup.Alerts{Pool: r.pool},
 		Journal: journal.Reader{Pool: r.pool}, Documents: documents.Store{Pool: r.pool}, Jobs: dedup.Jobs{Pool: r.pool}, Effects: outbox.Effects{Pool: r.pool},
 		Feed: outbox.Feed{Pool: r.pool}, Outgoing: outbox.Outgoing{Pool: r.pool}, Acknowledgements: outbox.Acknowledgements{Pool: r.pool}, Subscriptions: outbox.Subscriptions{Pool: r.pool}, Change: r.change,
-		Apply: r.apply, RefuseTarget: func(s *outbox.Spec) error {
+		Apply: r.applyOn, RefuseTarget: func(s *outbox.Spec) error {
 			if s.Webhook != nil && strings.HasPrefix(s.Webhook.URL, "http:") {
 				return &outbox.SpecFault{Name: s.Name, Key: "webhook.url", Text: "is not https"}
 			}
@@ -177,13 +177,21 @@ func (r *rig) change(ctx context.Context, by accounts.Identity, e accounts.Entry
 	})
 }
 
-func (r *rig) apply(ctx context.Context, _ accounts.Identity, text []byte) (changes partners.Changes, err error) {
+func (r *rig) apply(ctx context.Context, by accounts.Identity, text []byte) (partners.Changes, error) {
+	return r.applyOn(ctx, by, text, nil)
+}
+
+func (r *rig) applyOn(ctx context.Context, by accounts.Identity, text []byte, on *int64) (changes partners.Changes, err error) {
 	specs, err := partners.Reader{}.Read("", text)
 	if err != nil {
 		return nil, err
 	}
 	err = pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error {
-		changes, err = r.api.Partners.Apply(ctx, tx, specs)
+		if store := r.api.Partners.As(by.Person); on != nil {
+			changes, err = store.ApplyOn(ctx, tx, *on, specs)
+		} else {
+			changes, err = store.Apply(ctx, tx, specs)
+		}
 		return err
 	})
 	if err != nil {

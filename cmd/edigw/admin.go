@@ -59,13 +59,17 @@ func (s *administration) act(ctx context.Context, by accounts.Identity, e accoun
 }
 
 // apply reads YAML as a server must: without its own environment and files.
-func (s *administration) apply(ctx context.Context, by accounts.Identity, text []byte) (changes partners.Changes, err error) {
+func (s *administration) apply(ctx context.Context, by accounts.Identity, text []byte, on *int64) (changes partners.Changes, err error) {
 	specs, err := partners.Reader{}.Read("", text)
 	if err != nil {
 		return nil, err
 	}
 	err = s.act(ctx, by, accounts.Entry{Action: "partners.applied", Subject: "configuration"}, func(tx pgx.Tx) (any, error) {
-		changes, err = s.partners.As(by.Person).Apply(ctx, tx, specs)
+		if store := s.partners.As(by.Person); on != nil {
+			changes, err = store.ApplyOn(ctx, tx, *on, specs)
+		} else {
+			changes, err = store.Apply(ctx, tx, specs)
+		}
 		return map[string]any{"changes": changes}, err
 	})
 	return changes, err

@@ -26,7 +26,7 @@ func TestActs(t *testing.T) {
 		directory: &partners.Directory{Store: &partners.Store{Pool: away}}, log: slog.New(slog.NewTextHandler(&log, nil)),
 	}
 	t.Run("what was committed is told as done, though it cannot be loaded again", func(t *testing.T) {
-		changes, err := s.apply(t.Context(), accounts.Identity{Person: "anna", Role: accounts.Admin}, []byte("kind: Organisation\nid: north\nname: North\n"))
+		changes, err := s.apply(t.Context(), accounts.Identity{Person: "anna", Role: accounts.Admin}, []byte("kind: Organisation\nid: north\nname: North\n"), nil)
 		if err != nil || len(changes) != 1 {
 			t.Fatalf("%v, %v", changes, err)
 		}

@@ -124,7 +124,7 @@ func (d *demo) prepare() error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.admin.apply(d.ctx, by, text); err != nil {
+	if _, err := d.admin.apply(d.ctx, by, text, nil); err != nil {
 		return err
 	}
 	d.tokens = map[string]string{}

@@ -39,15 +39,28 @@ type partnersCommand struct {
 }
 
 type partnersApply struct {
-	File   []string `short:"f" required:"" placeholder:"FILE" help:"A YAML file, a folder of them, or - for standard input; may be given several times."`
-	Output string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	File      []string `short:"f" required:"" placeholder:"FILE" help:"A YAML file, a folder of them, or - for standard input; may be given several times."`
+	Overwrite bool     `help:"Undo what others have changed since the file was exported."`
+	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
 	connection
 }
 
 // Run reads the files here, where env: and file: references mean something, and
-// sends what they come to.
+// sends what they come to. What was judged is what is applied: where somebody
+// changes the configuration in between, nothing is.
 func (c *partnersApply) Run(a *app) error {
-	specs, answer, err := a.sendPartners(c.connection, c.File, http.MethodPut, "/partners")
+	api, specs, err := a.partnersOf(c.connection, c.File)
+	if err != nil {
+		return err
+	}
+	found, err := api.sendPartners(a, specs, http.MethodPost, "/configuration/diff", "")
+	if err != nil {
+		return err
+	}
+	if err := api.undone(a, specs, found.Changes, c.Overwrite); err != nil {
+		return err
+	}
+	answer, err := api.sendPartners(a, specs, http.MethodPut, "/partners", found.tag)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,31 +20,60 @@ type configured struct {
 	Changes partners.Changes `json:"changes"`
 	partners.Left
 	body []byte
+	tag  string // entity tag of the configuration that it was judged on; "" of an older gateway
 }
 
-// sendPartners sends what YAML files say; the specs are what was read in them.
-func (a *app) sendPartners(to connection, files []string, method, path string) ([]partners.Spec, configured, error) {
-	var answer configured
+// partnersOf reads YAML files, and gives who is to be sent what they say.
+func (a *app) partnersOf(to connection, files []string) (*client, []partners.Spec, error) {
 	specs, err := a.readPartners(files)
 	if err != nil {
-		return nil, answer, err
+		return nil, nil, err
 	}
 	if len(specs) == 0 {
-		return nil, answer, usage("there is no partner in %s", strings.Join(files, ", "))
+		return nil, nil, usage("there is no partner in %s", strings.Join(files, ", "))
 	}
 	api, err := a.client(to)
-	if err != nil {
-		return nil, answer, err
-	}
+	return api, specs, err
+}
+
+// sendPartners sends specs, on the configuration of an entity tag if that is not
+// empty.
+func (c *client) sendPartners(a *app, specs []partners.Spec, method, path, tag string) (answer configured, err error) {
 	text, err := partners.Write(specs)
 	if err != nil {
-		return nil, answer, err
+		return answer, err
 	}
-	answer.body, err = api.answer(a, method, path, nil, "application/yaml", bytes.NewReader(text), &answer)
-	if p := (*problem)(nil); errors.As(err, &p) && len(p.Errors) > 0 {
-		err = faultsInFiles(p, specs)
+	var headers []string
+	if tag != "" {
+		headers = []string{"If-Match", tag}
 	}
-	return specs, answer, err
+	resp, err := c.do(a, method, path, nil, "application/yaml", bytes.NewReader(text), headers...)
+	if p := (*problem)(nil); errors.As(err, &p) && p.is("changed-meanwhile") {
+		return answer, changedMeanwhile(p)
+	} else if errors.As(err, &p) && len(p.Errors) > 0 {
+		return answer, faultsInFiles(p, specs)
+	}
+	if err != nil {
+		return answer, err
+	}
+	answer.tag = resp.Header.Get("ETag")
+	answer.body, err = io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return answer, fmt.Errorf("read the answer: %w", err)
+	}
+	if err := json.Unmarshal(answer.body, &answer); err != nil {
+		return answer, fmt.Errorf("the answer to %s is not what this version expects: %w; are client and gateway of the same version?", path, err)
+	}
+	return answer, nil
+}
+
+// changedMeanwhile tells what came between.
+func changedMeanwhile(p *problem) error {
+	text := "nothing was changed: somebody else changed the configuration meanwhile; look at it, and apply again"
+	for _, f := range p.Errors {
+		text += "\n  " + printable(f.Key+": "+f.Detail)
+	}
+	return errors.New(text)
 }
 
 // tell shows what changed, or says on standard error that nothing did.
@@ -74,7 +104,11 @@ type partnersDiff struct {
 }
 
 func (c *partnersDiff) Run(a *app) error {
-	_, answer, err := a.sendPartners(c.connection, c.File, http.MethodPost, "/configuration/diff")
+	api, specs, err := a.partnersOf(c.connection, c.File)
+	if err != nil {
+		return err
+	}
+	answer, err := api.sendPartners(a, specs, http.MethodPost, "/configuration/diff", "")
 	if err != nil {
 		return err
 	}
