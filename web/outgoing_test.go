@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,9 @@ func TestWhatLeavesIsHeldAndConfirmed(t *testing.T) {
 		t.Helper()
 		return r.ask(r.tokens[as], "POST", path, body, "Content-Type", "application/json")
 	}
+	if a := r.ask(r.tokens[accounts.Admin], "PUT", "/subscriptions/erp", `{"webhook":{"url":"https://erp.example/","secrets":["erp"]}}`, "Content-Type", "application/json"); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
 	var now outgoing
 	t.Run("there is nothing to confirm where nothing is held", func(t *testing.T) {
 		if a := ask(accounts.Admin, "/outgoing/confirm", `{"note":"x"}`); a.status != http.StatusConflict {
@@ -32,6 +36,9 @@ func TestWhatLeavesIsHeldAndConfirmed(t *testing.T) {
 	t.Run("an operator holds it, and it says what waits", func(t *testing.T) {
 		if a := ask(accounts.Operator, "/outgoing/hold", `{"reason":"the ERP moves"}`); a.status != http.StatusOK {
 			t.Fatalf("%d %s", a.status, a.body)
+		}
+		if a := ask(accounts.Operator, "/subscriptions/erp/resume", `{}`); !strings.Contains(a.body, `"state": "held"`) {
+			t.Errorf("a subscription that nothing is sent to says nothing of it: %s", a.body)
 		}
 		r.get(accounts.Viewer, "/outgoing", &now)
 		if !now.Held || now.Reason != "the ERP moves" || now.By == "" {

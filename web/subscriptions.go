@@ -15,15 +15,17 @@ import (
 // subscription is who is told of events, with how far each partner's have come.
 type subscription struct {
 	*outbox.Subscription
-	State   string           `json:"state"` // active, paused or failing: a process cannot open its target
+	State   string           `json:"state"` // active, paused, held: nothing leaves at all; or failing: a process cannot open its target
 	Streams []*outbox.Stream `json:"streams"`
 }
 
-func subscriptionOf(s *outbox.Subscription, streams []*outbox.Stream) subscription {
+func subscriptionOf(s *outbox.Subscription, streams []*outbox.Stream, held bool) subscription {
 	out := subscription{Subscription: s, State: "active", Streams: []*outbox.Stream{}}
 	switch {
 	case s.Paused != nil:
 		out.State = "paused"
+	case held:
+		out.State = "held"
 	case s.Failure != "":
 		out.State = "failing"
 	}
@@ -36,7 +38,7 @@ func subscriptionOf(s *outbox.Subscription, streams []*outbox.Stream) subscripti
 }
 
 var subscriptionFilters = append([]Parameter{
-	{"state", Text, []string{"active", "paused", "failing"}},
+	{"state", Text, []string{"active", "paused", "held", "failing"}},
 	{"partner", Text, nil},
 	{"type", Text, nil},
 }, paging...)
@@ -59,9 +61,13 @@ func (c *call) listSubscriptions() error {
 	if err != nil {
 		return err
 	}
+	hold, err := c.api.Outgoing.Standing(c.ctx())
+	if err != nil {
+		return err
+	}
 	var items []subscription
 	for _, s := range list {
-		item := subscriptionOf(s, streams)
+		item := subscriptionOf(s, streams, hold.Held)
 		partner, state := c.text["partner"], c.text["state"]
 		told := func(kind string) bool { return slices.Contains(s.Wants(), kind) }
 		if (state == "" || state == item.State) && (kinds == nil || slices.ContainsFunc(kinds, told)) &&
@@ -89,7 +95,11 @@ func (c *call) tellSubscription(name string, status int) error {
 	if err != nil {
 		return err
 	}
-	return c.reply(status, subscriptionOf(s, streams))
+	hold, err := c.api.Outgoing.Standing(c.ctx())
+	if err != nil {
+		return err
+	}
+	return c.reply(status, subscriptionOf(s, streams, hold.Held))
 }
 
 // putSubscription makes a subscription, or changes it.
