@@ -184,6 +184,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	for _, d := range docs.Items {
 		calls["GET /documents/{document_id}"] = append(calls["GET /documents/{document_id}"], struct{ method, path, contentType, body string }{"GET", "/documents/" + d.ID, "", ""})
 	}
+	examples := answersMade{}
 	for _, rt := range Routes {
 		name := rt.Method + " " + rt.Path
 		if name == "DELETE /tokens/{token_id}" {
@@ -201,6 +202,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 				}
 				a := r.ask(admin, c.method, c.path, c.body, headers...)
 				checkAnswer(t, document, operations[name], c.method+" "+c.path, a)
+				examples.keep(t, name, a)
 				if a.status < 300 {
 					good++
 				}
@@ -222,6 +224,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			t.Errorf("who decided does not stand in it: %s", a.body)
 		}
 	})
+	t.Run("the examples in the document are answers like these", examples.check)
 }
 
 // checkAnswer holds an answer against what the operation describes.

@@ -28,6 +28,10 @@ func (c *call) body(limit int64, types ...string) ([]byte, error) {
 	if err != nil || !slices.Contains(types, sent) {
 		return nil, &problem{Status: http.StatusUnsupportedMediaType, Type: "bad-body", Detail: fmt.Sprintf("send the body with `Content-Type: %s`, not %q", types[0], c.r.Header.Get("Content-Type"))}
 	}
+	if coded := c.r.Header.Get("Content-Encoding"); coded != "" && !strings.EqualFold(coded, "identity") {
+		c.w.Header().Set("Accept-Encoding", "identity") // RFC 9110 §12.5.3
+		return nil, &problem{Status: http.StatusUnsupportedMediaType, Type: "bad-body", Detail: fmt.Sprintf("send the body as it is, without `Content-Encoding: %s`", coded)}
+	}
 	text, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	if err != nil {
 		if b, ok := c.r.Body.(*pacedBody); ok {

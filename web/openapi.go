@@ -60,6 +60,9 @@ func readDocument(text []byte) (*document, error) {
 	if err := json.Unmarshal(d.json, &d.root); err != nil {
 		return nil, err
 	}
+	if d.json, err = withAnswers(d.root, answersText); err != nil {
+		return nil, err
+	}
 	var paths struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
