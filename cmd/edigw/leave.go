@@ -2,16 +2,18 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/edigw/edigw/accounts"
 )
@@ -56,23 +58,43 @@ func (s *started) leaveAccess(a *app, people *accounts.Store) error {
 	return nil
 }
 
-// localLabel tells the token of a data folder from those of others: by machine and
-// folder, as far as a label has place.
+// localLabel tells the token of a data folder from those of others: by the machine
+// and a number that the folder keeps. The machine alone would not do, of which many
+// are called localhost, nor the number alone, which a copied folder has as well.
 func localLabel(dir string) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return "", err
 	}
-	full, err := filepath.Abs(dir)
+	file := filepath.Join(dir, "folder")
+	number, err := readNumber(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		b := make([]byte, 8)
+		if _, err := rand.Read(b); err != nil {
+			return "", err
+		}
+		number = hex.EncodeToString(b)
+		err = writePrivate(file, number)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; remove it, and the next start makes another", file, err)
+	}
+	if runes := []rune(printable(host)); len(runes) > 24 {
+		host = string(runes[:24])
+	}
+	return fmt.Sprintf("command line of %s, %s", printable(host), number), nil
+}
+
+func readNumber(file string) (string, error) {
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	label := "command line, " + host + ":" + full
-	if printable(label) == label && utf8.RuneCountInString(label) <= 60 {
-		return label, nil
+	text := strings.Trim(string(b), "\" \r\n") // it is JSON, as what stands beside it
+	if raw, err := hex.DecodeString(text); err != nil || len(raw) != 8 {
+		return "", errors.New("holds no number of 16 hex digits")
 	}
-	sum := sha256.Sum256([]byte(label))
-	return fmt.Sprintf("command line, folder %x", sum[:12]), nil
+	return text, nil
 }
 
 // keepAccess prolongs the token of a gateway that runs. One whose file is gone, or

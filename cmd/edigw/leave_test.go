@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/gateway"
@@ -87,20 +88,26 @@ func TestADataFolderHasOneToken(t *testing.T) {
 			t.Errorf("without its file: %v", err)
 		}
 	})
-	t.Run("folders are told apart by their label, however long", func(t *testing.T) {
-		seen := map[string]bool{}
-		for _, dir := range []string{"/a", "/a/b", "/" + strings.Repeat("x", 100), "/" + strings.Repeat("x", 99) + "y", "/a\nb"} {
+	t.Run("folders are told apart by a number that they keep", func(t *testing.T) {
+		seen := map[string]string{}
+		for _, dir := range []string{dir, other, filepath.Join(dir, "made", "with a\nname")} {
 			label, err := localLabel(dir)
-			if err != nil || seen[label] || len(label) > 60 || printable(label) != label {
+			if err != nil || seen[label] != "" || utf8.RuneCountInString(label) > 60 || printable(label) != label {
 				t.Errorf("%q, %v", label, err)
 			}
-			seen[label] = true
+			if again, err := localLabel(dir); err != nil || again != label {
+				t.Errorf("%q, then %q, %v", label, again, err)
+			}
+			seen[label] = dir
 		}
-		relative, err := localLabel(".")
-		here, _ := filepath.Abs(".") // the label says if it fails
-		absolute, other := localLabel(here)
-		if err != nil || other != nil || relative != absolute {
-			t.Errorf("%q and %q", relative, absolute)
+	})
+	t.Run("a number that cannot be read is told, and what to do", func(t *testing.T) {
+		file := filepath.Join(dir, "folder")
+		for _, text := range []string{"", "xyz", "00"} {
+			writeText(t, file, []byte(text))
+			if _, err := localLabel(dir); err == nil || !strings.Contains(err.Error(), file+": holds no number") || !strings.Contains(err.Error(), "remove it") {
+				t.Errorf("%q: %v", text, err)
+			}
 		}
 	})
 }

@@ -48,7 +48,11 @@ func (s *Store) RotateTx(ctx context.Context, tx pgx.Tx, r Rotation) (*Key, erro
 	if err != nil {
 		return nil, err
 	}
-	until := k.From.Add(r.Overlap)
+	from := k.From
+	if r.SignFrom.After(from) { // of a key that only opens the day is that of the change all the same
+		from = r.SignFrom
+	}
+	until := from.Add(r.Overlap)
 	if old.Until == nil || until.Before(*old.Until) {
 		if err := endKey(ctx, tx, old, until); err != nil {
 			return nil, err

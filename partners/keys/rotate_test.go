@@ -135,6 +135,15 @@ func TestRotate(t *testing.T) {
 	})
 	t.Run("who does not sign has no day", func(t *testing.T) {
 		create(t, s, "opens", "ec-p256", keys.AS4Decrypt)
+		later := clock.Add(10 * day)
+		if _, err := rotate(t, s, keys.Rotation{Label: "opens", Successor: "opens next", SignFrom: later, Overlap: 5 * day}); err != nil {
+			t.Fatal(err)
+		}
+		for at, want := range map[time.Duration]int{0: 2, 15*day - time.Second: 2, 15 * day: 1} {
+			if list := ring(t, s).Decrypters("north", keys.AS4Decrypt, clock.Add(at)); len(list) != want {
+				t.Errorf("after %s %d open", at, len(list))
+			}
+		}
 		err := inTx(t, s, func(tx pgx.Tx) error {
 			_, err := s.SignFromTx(t.Context(), tx, "north", "opens", signs)
 			return err
