@@ -237,9 +237,10 @@ func (d *doctor) inside(db *database, m masterFlags) {
 	default:
 		d.well("schema", "version %d", have)
 	}
-	d.outgoing(ctx, db.pool)
-	d.handOver(ctx, db.pool)
-	d.subscriptions(ctx, db.pool)
+	if d.outgoing(ctx, db.pool) { // else no process would help
+		d.handOver(ctx, db.pool)
+		d.subscriptions(ctx, db.pool)
+	}
 	d.partnersCertificates(ctx, db.pool)
 	d.privateKeys(ctx, db.pool, m)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)

@@ -223,8 +223,8 @@ func (c outgoingCollector) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(outgoingHeld, prometheus.GaugeValue, held)
 }
 
-// outgoing looks whether anything may leave.
-func (d *doctor) outgoing(ctx context.Context, pool *pgxpool.Pool) {
+// outgoing looks whether anything may leave, and reports it.
+func (d *doctor) outgoing(ctx context.Context, pool *pgxpool.Pool) (may bool) {
 	h, err := outbox.Outgoing{Pool: pool}.Standing(ctx)
 	switch {
 	case err != nil:
@@ -233,5 +233,7 @@ func (d *doctor) outgoing(ctx context.Context, pool *pgxpool.Pool) {
 		d.ill("outgoing", "`edigw outgoing show` says what would leave; `edigw outgoing confirm` lets it", "nothing leaves: %s", h.Reason)
 	default:
 		d.well("outgoing", "what leaves is not held")
+		return true
 	}
+	return false
 }

@@ -19,7 +19,7 @@ func TestHoldOutgoing(t *testing.T) {
 		if !strings.Contains(g.log.String(), "nothing leaves") {
 			t.Errorf("the log does not say so: %s", g.log)
 		}
-		if r := g.do("doctor", "--database-url", g.url); !strings.Contains(r.out, "FAIL  outgoing") {
+		if r := g.do("doctor", "--database-url", g.url); !strings.Contains(r.out, "FAIL  outgoing") || strings.Contains(r.out, "subscriptions") {
 			t.Errorf("the doctor does not say so: %s", r.out)
 		}
 		if r := g.must(nil, "outgoing", "show"); !strings.Contains(r.out, "--hold-outgoing") {
