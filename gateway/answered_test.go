@@ -101,6 +101,8 @@ func TestAnswersToWhatWeSent(t *testing.T) {
 			[]string{"CONTRL accepted", "CONTRL accepted interchange 7"}},
 		"a CONTRL rejects our CONTRL": {false, func(n string) string { return contrl("71", n, "4+18") },
 			[]string{"CONTRL rejected", "CONTRL rejected interchange 4 0085:18"}},
+		"a CONTRL with 8 judges nothing": {false, func(n string) string { return contrl("71", n, "8") },
+			[]string{"CONTRL received", "CONTRL received interchange 8"}},
 		"a CONTRL names the message in it": {false, func(n string) string {
 			return inEDIFACT("71", "CONTRL:D:3:UN", "UCI+"+n+"+9520002000019:14+9520001000010:14+7'UCM+1+CONTRL:D:3:UN+4+12'")
 		}, []string{"CONTRL rejected", "CONTRL rejected message 4 0085:12"}},
@@ -153,6 +155,16 @@ func TestAnswersToWhatWeSent(t *testing.T) {
 		want := []string{"CONTRL rejected", "CONTRL rejected interchange 4 0085:18", "CONTRL accepted interchange 7"}
 		if diff := cmp.Diff(want, r.says()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+	t.Run("8 and then 7 come to accepted, in whatever order", func(t *testing.T) {
+		for _, order := range [][2]string{{"8", "7"}, {"7", "8"}} {
+			r, n := answeringRig(t, false)
+			r.answer(contrl("71", n, order[0]))
+			r.answer(contrl("72", n, order[1]))
+			if got := r.says()[0]; got != "CONTRL accepted" {
+				t.Errorf("%v: %q", order, got)
+			}
 		}
 	})
 	t.Run("one that contradicts itself is not relied on, and told so", func(t *testing.T) {
