@@ -13,18 +13,17 @@ func TestAnApplyUndoesNobodysWork(t *testing.T) {
 	file := filepath.Join(dir, "mine.yaml")
 	text := g.must(nil, "partners", "export", "acme").out
 	g.must(nil, "partners", "set", "acme", "on_drift=hold", "attempts=4", "types=[INVOIC, 810, DESADV, 856, ORDERS]")
-	for mine, want := range map[string]string{
-		"acceptance: interchange→acceptance: message": "partner acme: attempts: 4 → 5 (revision 2 by local, ",
-		"attempts: 5→attempts: 7":                     "partner acme: on_drift: hold → reject (revision 2 by local, ",
+	for _, c := range []struct{ before, after, want string }{
+		{"acceptance: interchange", "acceptance: message", "partner acme: attempts: 4 → 5 (revision 2 by local, "},
+		{"attempts: 5", "attempts: 7", "partner acme: on_drift: hold → reject (revision 2 by local, "},
 	} {
-		before, after, _ := strings.Cut(mine, "→")
-		edited := strings.Replace(text, before, after, 1)
+		edited := strings.Replace(text, c.before, c.after, 1)
 		if edited == text {
-			t.Fatalf("%q is not in\n%s", before, text)
+			t.Fatalf("%q is not in\n%s", c.before, text)
 		}
 		writeText(t, file, []byte(edited))
 		r := g.do("partners", "apply", "-f", file)
-		if r.code != exitFailed || !strings.Contains(r.stderr, "nothing was changed: it would undo what was changed since the file was exported\n") || !strings.Contains(r.stderr, want) ||
+		if r.code != exitFailed || !strings.Contains(r.stderr, "nothing was changed: it would undo what was changed since the file was exported\n") || !strings.Contains(r.stderr, c.want) ||
 			!strings.Contains(r.stderr, `types: ["810","856","DESADV","INVOIC","ORDERS"] → ["810","856","DESADV","INVOIC"]`) {
 			t.Errorf("exit %d: %s%s", r.code, r.out, r.stderr)
 		}
