@@ -130,11 +130,11 @@ func fieldsOf(kind string, before, after []byte) ([]FieldChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	new, err := decode(after)
+	now, err := decode(after)
 	if err != nil {
 		return nil, err
 	}
-	return fieldsBetween(old, new), nil
+	return fieldsBetween(old, now), nil
 }
 
 // heading is the comment that an export writes above a document, so that who

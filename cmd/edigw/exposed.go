@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// clear is a listener whose traffic can be read on its way.
-type clear struct{ flag, address, do string }
+// plain is a listener whose traffic can be read on its way.
+type plain struct{ flag, address, do string }
 
 // inTheClear gives the listeners that speak plain HTTP to more than this machine
 // with no proxy in front that could end TLS: tokens and invoices go there as they
 // are.
-func (f listenFlags) inTheClear() (list []clear) {
+func (f listenFlags) inTheClear() (list []plain) {
 	for _, l := range []struct{ flag, address, cert, certFlag string }{
 		{"--listen", f.Listen, f.TLSCert, "--tls-cert and --tls-key"}, {"--ops-listen", f.OpsListen, f.OpsTLSCert, "--ops-tls-cert and --ops-tls-key"},
 	} {
 		if l.cert == "" && len(f.TrustedProxies) == 0 && !loopback(l.address) {
-			list = append(list, clear{l.flag, l.address, "give " + l.certFlag + ", listen on 127.0.0.1, or name the proxy in front with --trusted-proxies"})
+			list = append(list, plain{l.flag, l.address, "give " + l.certFlag + ", listen on 127.0.0.1, or name the proxy in front with --trusted-proxies"})
 		}
 	}
 	return list

@@ -84,9 +84,9 @@ func lasts(c *x509.Certificate, now time.Time) error {
 }
 
 // fits holds a certificate against what its key is for, as a partner's is.
-func fits(c *x509.Certificate, purposes []string, any bool) error {
+func fits(c *x509.Certificate, purposes []string, anyUsage bool) error {
 	for _, p := range purposes {
-		if err := partners.CheckUsage(c, useOf(p), p); err != nil && !any {
+		if err := partners.CheckUsage(c, useOf(p), p); err != nil && !anyUsage {
 			return unfit("the certificate of %s: %w; partners may refuse it. Have another one issued, or say --key-usage ignore", c.Subject, err)
 		}
 	}
