@@ -60,6 +60,11 @@ func (s *Store) CertifyTx(ctx context.Context, tx pgx.Tx, c Certification) (*Key
 		k.Certificates = slices.Delete(k.Certificates, i, i+1)
 	}
 	given.From = from
+	for _, c := range k.Certificates { // of two from the same instant on the one that was given last is shown
+		if !given.Added.After(c.Added) {
+			given.Added = c.Added.Add(time.Microsecond)
+		}
+	}
 	k.Certificates = append(k.Certificates, given)
 	k.sortCertificates()
 	if err := writeCertificates(ctx, tx, k); err != nil {

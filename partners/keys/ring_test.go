@@ -105,6 +105,18 @@ func TestCertify(t *testing.T) {
 			}
 		}
 	})
+	t.Run("of several from the same instant on the one that was given last is shown", func(t *testing.T) {
+		made := create(t, s, "at once", "ec-p256", keys.AS4Sign)
+		for range 6 {
+			chain := a.issue(t, made, start.Add(-day), start.Add(90*day), nil)
+			if err := certify(t, s, "at once", chain, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if k, err := ring(t, s).Signer("north", keys.AS4Sign, clock.Time); err != nil || !k.Chain[0].Equal(chain[0]) {
+				t.Errorf("certificate %s is not shown, %v", chain[0].SerialNumber, err)
+			}
+		}
+	})
 	t.Run("a day is said from which it is shown, and moved by saying another", func(t *testing.T) {
 		if err := certify(t, s, "2026", later, start.Add(40*day)); err != nil {
 			t.Fatal(err)
