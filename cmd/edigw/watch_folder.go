@@ -127,8 +127,18 @@ const processing = ".edigw/processing"
 func (f *dropFolder) own() string { return filepath.Join(processing, f.id) }
 
 // open makes our folder of taken files. It gets its name when it is locked, so
-// that nobody takes it for one that was left.
-func (f *dropFolder) open() error {
+// that nobody takes it for one that was left. Who clears up behind watchers that died
+// while they made theirs may take it for one of those: then it is made again.
+func (f *dropFolder) open() (err error) {
+	for range 5 {
+		if err = f.makeOwn(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return err
+}
+
+func (f *dropFolder) makeOwn() error {
 	if f.lock != nil {
 		return nil
 	}
@@ -151,6 +161,20 @@ func (f *dropFolder) open() error {
 	}
 	f.lock = lock
 	return nil
+}
+
+// makingTakes is longer than it takes to make a folder of taken files, and than file
+// servers' clocks differ.
+const makingTakes = time.Hour
+
+// beingMade reports whether a folder may be one that its watcher is making: nothing is
+// in it yet.
+func beingMade(e fs.DirEntry) bool {
+	if !strings.HasPrefix(e.Name(), ".") {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && time.Since(info.ModTime()) < makingTakes
 }
 
 // flock takes the lock of a watcher's folder, if nobody has it.
@@ -222,7 +246,7 @@ func (f *dropFolder) move(from, to string) (bool, error) {
 // left reports whether there are taken files of others.
 func (f *dropFolder) left() bool {
 	entries, err := f.list(processing)
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != f.id })
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != f.id && !beingMade(e) })
 }
 
 // adopt takes over what watchers that died have left.
@@ -236,7 +260,7 @@ func (f *dropFolder) adopt() (found []*dropped, err error) {
 	}
 	var troubles []error // of one watcher's files, which do not keep the others'
 	for _, e := range entries {
-		if e.Name() == f.id || !e.IsDir() {
+		if e.Name() == f.id || !e.IsDir() || beingMade(e) {
 			continue
 		}
 		of, err := f.adoptFrom(filepath.Join(processing, e.Name()))

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -249,6 +251,27 @@ func TestWatch(t *testing.T) {
 			if len(keys) != 1 {
 				t.Errorf("%s was sent %d times", text, len(keys))
 			}
+		}
+	})
+	t.Run("a folder that its watcher is making is let alone, and one that was left so is cleared away", func(t *testing.T) {
+		a, dir := newAnswering(t), t.TempDir()
+		making, left := filepath.Join(dir, ".edigw/processing/.new"), filepath.Join(dir, ".edigw/processing/.old")
+		for _, path := range []string{making, left} {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(left, time.Time{}, time.Now().Add(-2*makingTakes)); err != nil {
+			t.Fatal(err)
+		}
+		if r := watchOnce(t, a, dir); r.code != 0 {
+			t.Fatalf("exit %d\n%s", r.code, r.stderr)
+		}
+		if _, err := os.Stat(making); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it is still there: %v", err)
 		}
 	})
 	t.Run("it goes on until it is told to stop, and leaves nothing behind", func(t *testing.T) {
