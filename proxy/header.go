@@ -71,7 +71,7 @@ func elementIn(value string) (*x509.Certificate, error) {
 		}
 		if strings.EqualFold(strings.TrimSpace(key), "Cert") {
 			if found {
-				return nil, errors.New("Cert stands twice")
+				return nil, errors.New("the key Cert stands twice")
 			}
 			cert, found = text, true
 		}

@@ -178,7 +178,7 @@ func TestSealing(t *testing.T) {
 		if err := s.Pool.QueryRow(t.Context(), `select convert_to(k::text, 'UTF8') from private_key k`).Scan(&row); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{string(row), fmt.Sprint(p), fmt.Sprintf("%+v", p), p.String()} {
+		for _, text := range []string{string(row), fmt.Sprintf("%v %+v", p, p), p.String()} {
 			for _, form := range []string{string(secret), hex.EncodeToString(secret), base64.StdEncoding.EncodeToString(secret), fmt.Sprint([]byte(secret))} {
 				if strings.Contains(text, form) {
 					t.Errorf("the key stands in %.60q", text)
