@@ -37,6 +37,9 @@ type Mail struct {
 const (
 	mailBatch = 100
 	mailTime  = time.Minute // for one mail
+	// mailAnswers bounds all that the server says for one mail, in bytes: net/smtp reads
+	// lines of any length, and any number of them.
+	mailAnswers = 1 << 20
 )
 
 // Open checks the secret and the addresses, and makes the sink.
@@ -133,6 +136,7 @@ func (m *Mail) deliver(ctx context.Context, recipients []*mail.Address, text []b
 	defer func() { _ = conn.Close() }()                         // Quit has ended it, or it failed
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // reads and writes end with ctx
 	defer stop()
+	conn = &bounded{Conn: conn, left: mailAnswers}
 	secure := m.secure.Clone()
 	secure.ServerName = host
 	if m.Spec.TLS == "tls" {

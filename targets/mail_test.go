@@ -256,6 +256,19 @@ func TestMail(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a server that does not stop talking is left", func(t *testing.T) {
+		for name, endless := range map[string]string{"in one line": "250-", "in lines": "250-x\r\n"} {
+			address := mailServerThat(t, func(line, _ string) string {
+				if strings.HasPrefix(line, "EHLO") {
+					return strings.Repeat(endless, 4*mailAnswers/len(endless))
+				}
+				return "250 ok"
+			})
+			if _, _, err := mailTo(t, address).Send(t.Context(), []*outbox.Record{notice("drift.opened", "", "")}); !errors.Is(err, errEndless) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 	t.Run("no address brings a header of its own", func(t *testing.T) {
 		address, got := mailServer(t, nil)
 		sink := mailTo(t, address, func(m *Mail) {
