@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -66,6 +67,26 @@ func (f *Folder) Open() error {
 	return nil
 }
 
+// same reports whether the folder is still the one that was opened. Where its volume is no
+// longer mounted the path leads to an empty folder: what is put there nobody reads, and
+// nothing that was handed over stands in it.
+func (f *Folder) same() error {
+	if f.id == "" {
+		return nil // nobody asked which it is
+	}
+	text, err := os.ReadFile(filepath.Join(f.Dir, identity))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not the folder that was opened: %s is missing in it; is its volume mounted?", f.Dir, identity)
+	}
+	if err != nil {
+		return err
+	}
+	if id := strings.TrimSpace(string(text)); id != f.id {
+		return fmt.Errorf("%s is not the folder that was opened: its id was %s and is %s; mount that one, or start the gateway anew", f.Dir, f.id, id)
+	}
+	return nil
+}
+
 // identify writes a new id, unless another process has just done so.
 func (f *Folder) identify(name string) error {
 	id := uuid.New()
@@ -89,8 +110,12 @@ func (f *Folder) Target() outbox.Target {
 	if name == "" {
 		name = FolderName
 	}
-	return outbox.Target{Name: name, Place: f.id, Send: f.send, Ask: f.ask}
+	return outbox.Target{Name: name, Place: f.id, Send: f.send, Ask: f.ask, Most: 15 * time.Minute, Attempts: folderAttempts}
 }
+
+// folderAttempts at 15 minutes apart are about two days: a disk that is full on a Saturday
+// is empty again on Monday.
+const folderAttempts = 200
 
 const taken = "taken"
 
@@ -119,6 +144,9 @@ func hidden(s *outbox.Step) string { return "." + s.Event.String() + "." }
 // send puts the file into its place. Before it is linked nothing has happened.
 func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
 	f.toward(s)
+	if err := f.same(); err != nil {
+		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	}
 	body, err := f.Content(ctx, s)
 	if err != nil {
 		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
@@ -157,6 +185,9 @@ func (f *Folder) send(ctx context.Context, s *outbox.Step) error {
 // any more but the one who asks.
 func (f *Folder) ask(_ context.Context, s *outbox.Step) (outbox.Outcome, error) {
 	f.toward(s)
+	if err := f.same(); err != nil {
+		return outbox.CannotKnow, err
+	}
 	entries, err := os.ReadDir(f.dir(s))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return outbox.CannotKnow, err

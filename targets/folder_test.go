@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,6 +154,34 @@ func TestFolder(t *testing.T) {
 		if diff := cmp.Diff([]string{"acme/taken/" + event.String() + ".json"}, files(t, f.Dir)); diff != "" {
 			t.Errorf("handed over twice:\n%s", diff)
 		}
+	})
+	t.Run("nothing is put where its volume is no longer mounted, and nothing taken for not done", func(t *testing.T) {
+		f := folder(t)
+		if err := f.Open(); err != nil {
+			t.Fatal(err)
+		}
+		send(t, f)
+		mounted := f.Dir
+		for name, dir := range map[string]string{"nothing": t.TempDir(), "another": t.TempDir()} {
+			if name == "another" {
+				if err := (&Folder{Dir: dir}).Open(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := files(t, dir)
+			f.Dir = dir
+			if err := f.send(t.Context(), step(event, nil)); !errors.Is(err, outbox.ErrNotDone) || !strings.Contains(err.Error(), "mount") {
+				t.Errorf("%s in its place: %v", name, err)
+			}
+			if got, err := f.ask(t.Context(), step(event, nil)); got != outbox.CannotKnow || err == nil {
+				t.Errorf("%s in its place: asked, it says %v, %v", name, got, err)
+			}
+			if diff := cmp.Diff(before, files(t, dir)); diff != "" {
+				t.Errorf("%s in its place:\n%s", name, diff)
+			}
+		}
+		f.Dir = mounted
+		ask(t, f, outbox.WasDone)
 	})
 	t.Run("what fails before the file is in its place is certainly not done", func(t *testing.T) {
 		f := folder(t)
