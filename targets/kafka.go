@@ -164,10 +164,10 @@ func (k *Kafka) send(ctx context.Context, batch []*outbox.Record) (int, []outbox
 }
 
 // kafkaFault says what an error means: only a record that is too large, or that the
-// broker finds invalid, is refused for its content.
+// broker finds invalid or too old, is refused for its content.
 func kafkaFault(err error) error {
 	switch {
-	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord):
+	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge), errors.Is(err, kerr.InvalidRecord), errors.Is(err, kerr.InvalidTimestamp):
 		return fmt.Errorf("%w: %w", outbox.ErrRefused, err)
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
 		return fmt.Errorf("%w; create the topic, with as many partitions as you want partners side by side", err)
