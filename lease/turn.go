@@ -15,9 +15,20 @@ type turns struct {
 	mu      sync.Mutex
 	due     []string // sorted
 	asked   time.Time
+	pause   time.Duration // from then on, until it is asked anew
 	last    string
 	running map[string]int
 }
+
+// Asking what is due, which every worker does who finds nothing, is kept to a small part
+// of the time: where there are ten thousand partners it takes the database a while.
+const (
+	askShare  = 10 // of the time one part
+	askAtMost = 10 * time.Second
+)
+
+// took notes how long it took to ask. It is called by ask, within next.
+func (t *turns) took(d time.Duration) { t.pause = min(askShare*d, askAtMost) }
 
 // next gives the partner whose turn it is and counts one piece as being done; ""
 // where nothing is due. ask gives the partners anew, where those known are used up
@@ -25,7 +36,7 @@ type turns struct {
 func (t *turns) next(ctx context.Context, fresh time.Duration, ask func(context.Context) ([]string, error)) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.due) == 0 || time.Since(t.asked) > fresh {
+	if since := time.Since(t.asked); since >= t.pause && (len(t.due) == 0 || since > fresh) {
 		due, err := ask(ctx)
 		if err != nil {
 			return "", err
@@ -71,5 +82,5 @@ func (t *turns) done(partner string, none bool) {
 func (t *turns) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.due = nil
+	t.due, t.pause = nil, 0
 }

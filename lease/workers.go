@@ -118,8 +118,12 @@ func (w *Workers) wait() bool {
 func (w *Workers) take() (Piece, string) {
 	ask := w.Source.Due
 	once := func(ctx context.Context) ([]string, error) {
+		began := time.Now()
 		due, err := ask(ctx)
 		ask = func(context.Context) ([]string, error) { return nil, nil }
+		if err == nil {
+			w.turns.took(time.Since(began))
+		}
 		return due, err
 	}
 	for !w.stopped() {
