@@ -29,6 +29,9 @@ type Certification struct {
 // kept: what was encrypted to one of them is opened, and what was signed under one
 // can be verified. One that the key had before is shown again from UseFrom on.
 func (s *Store) CertifyTx(ctx context.Context, tx pgx.Tx, c Certification) (*Key, error) {
+	if err := alone(ctx, tx); err != nil {
+		return nil, err
+	}
 	k, _, err := one(ctx, tx, c.Organisation, c.Label, `for update`)
 	if err != nil {
 		return nil, err

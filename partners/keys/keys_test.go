@@ -348,17 +348,19 @@ func TestImport(t *testing.T) {
 		password string
 		want     string
 	}{
-		"a wrong password":         {file("own.p12"), "offen", "the password does not open it"},
-		"an encrypted PEM":         {file("locked.key", "own.pem"), "", "openssl pkcs8"},
-		"no key":                   {file("own.pem"), "", "no private key"},
-		"two keys":                 {file("own.key", "ca.key"), "", "more than one private key"},
-		"neither":                  {[]byte("hello"), "", "neither PEM nor PKCS#12"},
-		"no certificate":           {file("own.key"), "", "needs its certificate"},
-		"another's certificate":    {file("own.key", "sec1.pem"), "", "needs its certificate"},
-		"a key that is too short":  {file("short.key", "short.pem"), "", "too short"},
-		"a label that is in use":   {file("own.p12"), "geheim", "has a key"},
-		"a key that is cut short":  {[]byte("-----BEGIN PRIVATE KEY-----\nMAAA\n-----END PRIVATE KEY-----\n"), "", "cannot be read"},
-		"a certificate of nothing": {append(file("own.key"), []byte("-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n")...), "", "cannot be read"},
+		"a wrong password":          {file("own.p12"), "offen", "the password does not open it"},
+		"an encrypted PEM":          {file("locked.key", "own.pem"), "", "openssl pkcs8"},
+		"no key":                    {file("own.pem"), "", "no private key"},
+		"two keys":                  {file("own.key", "ca.key"), "", "more than one private key"},
+		"neither":                   {[]byte("hello"), "", "neither PEM nor PKCS#12"},
+		"no certificate":            {file("own.key"), "", "needs its certificate"},
+		"another's certificate":     {file("own.key", "sec1.pem"), "", "needs its certificate"},
+		"a key that is too short":   {file("short.key", "short.pem"), "", "too short"},
+		"a label that is in use":    {file("own.p12"), "geheim", "has a key"},
+		"a key that is cut short":   {[]byte("-----BEGIN PRIVATE KEY-----\nMAAA\n-----END PRIVATE KEY-----\n"), "", "cannot be read"},
+		"an issuer that is cut off": {append(file("own.key", "own.pem"), file("ca.pem")[:400]...), "", "1 of the 3 PEM blocks in it are cut short or damaged"},
+		"a damaged one between":     {append(append(file("own.key"), []byte("-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n")...), file("own.pem")...), "", "1 of the 3 PEM blocks"},
+		"a certificate of nothing":  {append(file("own.key"), []byte("-----BEGIN CERTIFICATE-----\nMAAA\n-----END CERTIFICATE-----\n")...), "", "cannot be read"},
 	} {
 		t.Run("what cannot be read is told: "+name, func(t *testing.T) {
 			_, err := keep("PKCS#12", c.text, c.password)

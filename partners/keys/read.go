@@ -37,7 +37,8 @@ func Read(text []byte, password string) (crypto.Signer, []*x509.Certificate, err
 func readPEM(text []byte) (crypto.Signer, []*x509.Certificate, error) {
 	var key crypto.Signer
 	var certificates []*x509.Certificate
-	for rest := text; ; {
+	read := 0
+	for rest := text; ; read++ {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break
@@ -61,6 +62,9 @@ func readPEM(text []byte) (crypto.Signer, []*x509.Certificate, error) {
 			}
 			key = k
 		}
+	}
+	if err := entire(text, read); err != nil {
+		return nil, nil, err
 	}
 	if key == nil {
 		return nil, nil, unfit("it holds no private key")
@@ -101,7 +105,8 @@ func parse(block *pem.Block) (crypto.Signer, error) {
 // ReadChain reads certificates in PEM in the order in which they stand.
 func ReadChain(text []byte) ([]*x509.Certificate, error) {
 	var list []*x509.Certificate
-	for rest := text; ; {
+	read := 0
+	for rest := text; ; read++ {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break
@@ -115,10 +120,29 @@ func ReadChain(text []byte) ([]*x509.Certificate, error) {
 		}
 		list = append(list, c)
 	}
+	if err := entire(text, read); err != nil {
+		return nil, err
+	}
 	if len(list) == 0 {
 		return nil, unfit("it holds no certificate in PEM")
 	}
 	return chain(list[0], list), nil
+}
+
+// entire refuses a text of which some blocks cannot be read. The reader of PEM
+// passes them over without a word, so of a file that was half written the issuers
+// would be missing, and partners refuse what is signed.
+func entire(text []byte, read int) error {
+	begun := 0
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("-----BEGIN ")) {
+			begun++
+		}
+	}
+	if begun > read {
+		return unfit("%d of the %d PEM blocks in it are cut short or damaged: get the file again", begun-read, begun)
+	}
+	return nil
 }
 
 // longestChain bounds a chain that does not end.

@@ -25,12 +25,24 @@ type Rotation struct {
 // signs from SignFrom on, when partners have its certificate; what is encrypted to
 // the old one is opened for Overlap after that.
 func (s *Store) RotateTx(ctx context.Context, tx pgx.Tx, r Rotation) (*Key, error) {
+	if err := alone(ctx, tx); err != nil {
+		return nil, err
+	}
 	old, _, err := one(ctx, tx, r.Organisation, r.Label, `for update`)
 	if err != nil {
 		return nil, err
 	}
 	if r.Overlap < 0 {
 		return nil, unfit("the overlap cannot be negative")
+	}
+	list, _, err := query(ctx, tx, `where organisation_id = $1 and retired_at is null order by key_id`, r.Organisation)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range list {
+		if o.SuccessorOf != nil && *o.SuccessorOf == old.ID {
+			return nil, unfit("%q has a successor, %q, made by %s on %s: rotate that one, or retire it first if it is not the right one", r.Label, o.Label, o.By, told(o.Created))
+		}
 	}
 	if !slices.Contains(Algorithms, old.Algorithm) { // imported
 		return nil, unfit("keys of %s are imported, not made; import the successor, and retire this one", old.Algorithm)
@@ -72,6 +84,9 @@ func endKey(ctx context.Context, tx pgx.Tx, k *Key, until time.Time) error {
 // now. What it takes over from is used as much longer or shorter. A day may be put
 // off even when it has passed, as long as another key signs until then.
 func (s *Store) SignFromTx(ctx context.Context, tx pgx.Tx, organisation, label string, at time.Time) (*Key, error) {
+	if err := alone(ctx, tx); err != nil {
+		return nil, err
+	}
 	k, _, err := one(ctx, tx, organisation, label, `for update`)
 	if err != nil {
 		return nil, err
@@ -118,8 +133,12 @@ func (s *Store) SignFromTx(ctx context.Context, tx pgx.Tx, organisation, label s
 }
 
 // RetireTx ends a key for good; its certificates are kept, for evidence. It needs
-// no master key, so that one whose master key is lost can be ended.
+// no master key, so that one whose master key is lost can be ended. The end of the
+// key that it was to take over from is lifted, which has no successor any more.
 func (s *Store) RetireTx(ctx context.Context, tx pgx.Tx, organisation, label string) (*Key, error) {
+	if err := alone(ctx, tx); err != nil {
+		return nil, err
+	}
 	k, _, err := one(ctx, tx, organisation, label, `for update`)
 	if err != nil {
 		return nil, err
@@ -127,6 +146,11 @@ func (s *Store) RetireTx(ctx context.Context, tx pgx.Tx, organisation, label str
 	now := s.now()
 	if _, err := tx.Exec(ctx, `update private_key set retired_at = $3 where organisation_id = $1 and key_id = $2`, organisation, k.ID, now); err != nil {
 		return nil, fmt.Errorf("retire key %q: %w", label, err)
+	}
+	if k.SuccessorOf != nil {
+		if _, err := tx.Exec(ctx, `update private_key set use_until = null where organisation_id = $1 and key_id = $2 and retired_at is null and use_until > $3`, organisation, *k.SuccessorOf, now); err != nil {
+			return nil, fmt.Errorf("retire key %q: %w", label, err)
+		}
 	}
 	k.Retired = &now
 	return k, nil
@@ -137,6 +161,9 @@ func (s *Store) RetireTx(ctx context.Context, tx pgx.Tx, organisation, label str
 // master key before is still needed. Retired keys whose master key is lost are left
 // as they are; lost says how many.
 func (s *Store) ResealTx(ctx context.Context, tx pgx.Tx) (n, lost int, err error) {
+	if err := alone(ctx, tx); err != nil {
+		return 0, 0, err
+	}
 	list, sealed, err := query(ctx, tx, `order by organisation_id, key_id for update`)
 	if err != nil {
 		return 0, 0, err

@@ -92,6 +92,33 @@ func TestRotate(t *testing.T) {
 		}
 	}
 	t.Run("the old key signs until the day, and opens for the overlap after it", func(t *testing.T) { hold(t, signs) })
+	t.Run("a key has one successor, whoever asks for another", func(t *testing.T) {
+		_, err := rotate(t, s, keys.Rotation{Label: "old", Successor: "other", SignFrom: signs})
+		if !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), `"old" has a successor, "new", made by bert on`) || !strings.Contains(err.Error(), "rotate that one, or retire it") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("where the successor is retired, the old key is not ended by it", func(t *testing.T) {
+		s, clock := newStore(t)
+		create(t, s, "first", "ec-p256", keys.AS4Sign, keys.AS4Decrypt)
+		if _, err := rotate(t, s, keys.Rotation{Label: "first", Successor: "mistaken", SignFrom: clock.Add(day)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := inTx(t, s, func(tx pgx.Tx) error {
+			_, err := s.RetireTx(t.Context(), tx, "north", "mistaken")
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		r := ring(t, s)
+		k, err := r.Signer("north", keys.AS4Sign, clock.Add(100*day))
+		if err != nil || k.Label != "first" || len(r.Decrypters("north", keys.AS4Decrypt, clock.Add(100*day))) != 1 {
+			t.Errorf("got %v, %v", k, err)
+		}
+		if _, err := rotate(t, s, keys.Rotation{Label: "first", Successor: "right", SignFrom: clock.Add(50 * day), Overlap: day}); err != nil {
+			t.Error(err)
+		}
+	})
 	move := func(at time.Time) error {
 		return inTx(t, s, func(tx pgx.Tx) error {
 			_, err := s.SignFromTx(t.Context(), tx, "north", "new", at)

@@ -50,6 +50,16 @@ type New struct {
 	successorOf *uuid.UUID
 }
 
+// alone lets one change of keys happen at a time: each is judged on all keys that there are, and of
+// two that are judged at once neither would see the other. Who reads waits for
+// nothing. It comes before any row is locked, so that nobody waits in a ring.
+func alone(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, `lock table private_key in share row exclusive mode`); err != nil {
+		return fmt.Errorf("wait for another change of keys: %w", err)
+	}
+	return nil
+}
+
 // CreateTx makes a key with a certificate of its own issue. The error wraps
 // ErrUnfit or ErrNoMaster where it cannot be.
 func (s *Store) CreateTx(ctx context.Context, tx pgx.Tx, n New) (*Key, error) {
@@ -122,6 +132,9 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, c
 	}
 	algorithm, err := algorithmOf(key.Public())
 	if err != nil {
+		return nil, err
+	}
+	if err := alone(ctx, tx); err != nil {
 		return nil, err
 	}
 	others, err := s.beside(ctx, tx, n)
