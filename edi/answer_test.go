@@ -81,7 +81,7 @@ func TestAnswerFindingsAreDocumented(t *testing.T) {
 	if len(codes) < 10 {
 		t.Fatalf("only %d codes found in the source", len(codes))
 	}
-	known := map[string]bool{}
+	known := map[string]bool{"answer-unmatched": true} // the gateway's, which knows what was sent
 	for _, c := range codes {
 		known[c[1]] = true
 		if !strings.Contains(string(page), "| `"+c[1]+"` |") {

@@ -210,6 +210,10 @@ func (c *call) matched(from string) (n int64, given bool, err error) {
 	if len(shown) == 0 {
 		return 0, false, nil
 	}
+	if strings.TrimSpace(strings.Join(shown, "")) == "" { // an empty list, which is true of no state (RFC 9110 §5.6.1, §13.1.1)
+		return 0, false, &problem{Status: http.StatusPreconditionFailed, Type: "changed-meanwhile",
+			Detail: fmt.Sprintf("If-Match is empty and names no state, so nothing was changed; send the ETag of %s, like %s", from, etag(int64(3)))}
+	}
 	text, ok := strings.CutPrefix(strings.TrimSpace(shown[0]), `"`)
 	text, end := strings.CutSuffix(text, `"`)
 	n, err = strconv.ParseInt(text, 10, 64)

@@ -145,6 +145,7 @@ func TestAPartnerIsChangedOnWhatItIs(t *testing.T) {
 		"on nothing":             {nil, 428, "precondition-required"},
 		"on another revision":    {[]string{"If-Match", `"7"`}, 412, "changed-meanwhile"},
 		"on anything":            {[]string{"If-Match", "*"}, 400, "bad-parameter"},
+		"on an empty list":       {[]string{"If-Match", ""}, 412, "changed-meanwhile"},
 		"on a tag without marks": {[]string{"If-Match", "1"}, 400, "bad-parameter"},
 		"on a weak tag":          {[]string{"If-Match", `W/"1"`}, 400, "bad-parameter"},
 		"on two tags":            {[]string{"If-Match", `"1", "2"`}, 400, "bad-parameter"},
