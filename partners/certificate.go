@@ -3,6 +3,7 @@ package partners
 import (
 	"bytes"
 	"cmp"
+	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
@@ -227,6 +228,25 @@ func weak(c *x509.Certificate) error {
 	}
 	if c.PublicKeyAlgorithm == x509.UnknownPublicKeyAlgorithm || c.PublicKeyAlgorithm == x509.DSA {
 		return errors.New("has a key that is neither RSA, EC nor Ed25519")
+	}
+	return nil
+}
+
+// strongestRSA is the longest RSA key that crypto/tls takes from a client, in bits.
+const strongestRSA = 8192
+
+// incapable says why a key cannot do what is wanted of it, whatever its certificate
+// allows; nil if it can.
+func incapable(c *x509.Certificate, use Use) error {
+	switch key := c.PublicKey.(type) {
+	case ed25519.PublicKey:
+		if use == EncryptedTo {
+			return errors.New("nobody can encrypt to an Ed25519 key") // RFC 8032: it signs
+		}
+	case *rsa.PublicKey:
+		if use == Connects && key.N.BitLen() > strongestRSA {
+			return fmt.Errorf("an RSA key of %d bits cannot connect: TLS takes %d at most here", key.N.BitLen(), strongestRSA)
+		}
 	}
 	return nil
 }

@@ -3,8 +3,10 @@ package partners_test
 import (
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
@@ -298,6 +300,46 @@ func TestKeyUsage(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.may, strings.Join(may, " ")); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAKeyThatCannotDoWhatItIsFor(t *testing.T) {
+	of := func(key any) *x509.Certificate {
+		t.Helper()
+		c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "odd"}, NotBefore: year, NotAfter: year.AddDate(1, 0, 0)}
+		der, err := x509.CreateCertificate(rand.Reader, c, c, key, newKey(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	edwards, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := &rsa.PublicKey{N: new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), 9000), big.NewInt(1)), E: 65537}
+	for _, c := range []struct {
+		name, purposes, usage string
+		cert                  *x509.Certificate
+		want                  string // "" where it is taken
+	}{
+		{"Ed25519 signs and connects", "as2_sign, as4_sign, tls_client", "enforce", of(edwards), ""},
+		{"nobody encrypts to Ed25519", "as4_sign, as4_encrypt", "enforce", of(edwards), "as4_encrypt: nobody can encrypt to an Ed25519 key; ask the partner for another certificate"},
+		{"whatever the usage says", "as2_encrypt", "ignore", of(edwards), "as2_encrypt: nobody can encrypt to an Ed25519 key"},
+		{"a long RSA key signs", "as2_sign", "enforce", of(long), ""},
+		{"TLS takes none so long", "tls_client", "enforce", of(long), "tls_client: an RSA key of 9001 bits cannot connect: TLS takes 8192 at most here"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := "kind: Partner\nid: acme\norganisation: north\ncertificates:\n  - {" + entry("a", c.cert, "purposes: ["+c.purposes+"]", "key_usage: "+c.usage) + "}\n"
+			_, err := reader.Read("acme.yaml", []byte(text))
+			if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}

@@ -87,7 +87,15 @@ func (d *document) certificate(item ast.Node, path string, into *[]CertificateSp
 // fits holds what the certificate says against what it is to be for.
 func (d *document) fits(c CertificateSpec, path string, seen map[string]*token.Token) {
 	value := c.value()
-	if value.X509 == nil || value.AnyUsage {
+	if value.X509 == nil {
+		return
+	}
+	for _, purpose := range c.Purposes {
+		if err := incapable(value.X509, useOf(purpose)); err != nil {
+			d.fault(seen["purposes"], join(path, "purposes"), "%s: %v; ask the partner for another certificate", purpose, err)
+		}
+	}
+	if value.AnyUsage {
 		return
 	}
 	for _, purpose := range c.Purposes {
