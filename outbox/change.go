@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +20,34 @@ func Put(spec Spec, changed *bool) Change {
 		*changed, err = PutTx(ctx, tx, spec)
 		return err
 	}
+}
+
+// On does it only if the subscription is still at the revision that it was asked on;
+// else the error is a *MovedError, or wraps ErrNoSubscription, and nothing is done.
+func On(name string, revision int64, do Change) Change {
+	return func(ctx context.Context, tx pgx.Tx) error {
+		var now int64
+		err := tx.QueryRow(ctx, `select revision from subscription where name = $1 for update`, name).Scan(&now)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return ErrNoSubscription
+		case err != nil:
+			return fmt.Errorf("subscription %s: %w", name, err)
+		case now != revision:
+			return &MovedError{Name: name, On: revision, Now: now}
+		}
+		return do(ctx, tx)
+	}
+}
+
+// MovedError says that a subscription is not what a change was made on.
+type MovedError struct {
+	Name    string
+	On, Now int64 // revisions
+}
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("subscription %s is at revision %d, not %d", e.Name, e.Now, e.On)
 }
 
 // Delete ends a subscription.

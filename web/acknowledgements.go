@@ -42,7 +42,7 @@ func (c *call) listAcknowledgements() error {
 	if err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(a sentAcknowledgement) string { return a.Event.String() + "\t" + a.Partner }))
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(a sentAcknowledgement) string { return a.Event.String() + "\t" + a.Partner }))
 }
 
 func (c *call) acknowledgements(f outbox.AcknowledgementFilter) ([]sentAcknowledgement, error) {

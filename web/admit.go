@@ -32,7 +32,7 @@ func (c *call) admit() error {
 		return err
 	}
 	var err error
-	c.query, err = parseQuery(c.r.URL.RawQuery, rt.Query)
+	c.query, err = parseQuery(c.r.URL.EscapedPath(), c.r.URL.RawQuery, rt.Query)
 	return err
 }
 

@@ -50,7 +50,7 @@ func (c *call) listAudit() error {
 	for i, e := range list {
 		items[i] = auditItem{e.ID, e.At, e.Who, e.Role, e.Action, e.Subject, e.Partner, e.Detail}
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(e auditItem) string {
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(e auditItem) string {
 		return e.At.Format(time.RFC3339Nano) + "\t" + e.ID.String()
 	}))
 }

@@ -162,8 +162,9 @@ func strict(text []byte, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	if d.More() {
-		return errors.New("something follows the object")
+	// Not More, which takes a ] or } behind the value for the end of an outer one.
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the value")
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (c *call) revisions(kind string, history func(context.Context, string, int3
 	for i := range list {
 		list[i].Fields = withoutDigests(list[i].Fields)
 	}
-	return c.reply(http.StatusOK, pageOf(list, c.limit, func(r partners.Revision) string { return strconv.Itoa(int(r.Number)) }))
+	return c.reply(http.StatusOK, pageOf(&c.query, list, func(r partners.Revision) string { return strconv.Itoa(int(r.Number)) }))
 }
 
 // withoutDigests tells that the tokens changed, and not to what.
@@ -217,7 +217,7 @@ func (c *call) matched(from string) (n int64, given bool, err error) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(shown[0]), `"`)
 	text, end := strings.CutSuffix(text, `"`)
 	n, err = strconv.ParseInt(text, 10, 64)
-	if len(shown) > 1 || !ok || !end || err != nil || n < 0 {
+	if len(shown) > 1 || !ok || !end || err != nil || n < 0 || etag(n) != strings.TrimSpace(shown[0]) {
 		return 0, false, badParameter("If-Match must be one ETag of %s, like %s, not %q", from, etag(int64(3)), strings.Join(shown, ", "))
 	}
 	return n, true, nil

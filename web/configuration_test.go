@@ -148,6 +148,8 @@ func TestAPartnerIsChangedOnWhatItIs(t *testing.T) {
 		"on an empty list":       {[]string{"If-Match", ""}, 412, "changed-meanwhile"},
 		"on a tag without marks": {[]string{"If-Match", "1"}, 400, "bad-parameter"},
 		"on a weak tag":          {[]string{"If-Match", `W/"1"`}, 400, "bad-parameter"},
+		"on a tag with a sign":   {[]string{"If-Match", `"+1"`}, 400, "bad-parameter"},
+		"on a tag with a zero":   {[]string{"If-Match", `"01"`}, 400, "bad-parameter"},
 		"on two tags":            {[]string{"If-Match", `"1", "2"`}, 400, "bad-parameter"},
 	} {
 		t.Run(name+" nothing is changed", func(t *testing.T) {

@@ -83,9 +83,9 @@ func (c *call) listDocuments() error {
 		}
 	}
 	slices.SortFunc(items, func(a, b documentItem) int { return -cmp.Compare(a.ID.String(), b.ID.String()) })
-	out := pageOf(items, c.limit, func(d documentItem) string { return d.ID.String() })
+	out := pageOf(&c.query, items, func(d documentItem) string { return d.ID.String() })
 	if out.Next == "" && more { // exactly a page was read, and there are more
-		out = pageOf(append(items, documentItem{}), c.limit, func(d documentItem) string { return d.ID.String() })
+		out = pageOf(&c.query, append(items, documentItem{}), func(d documentItem) string { return d.ID.String() })
 	}
 	return c.reply(http.StatusOK, out)
 }

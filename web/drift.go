@@ -66,7 +66,7 @@ func (c *call) listDrift() error {
 	for i, a := range list {
 		items[i] = alertOf(a)
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(a alert) string { return a.ID.String() }))
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(a alert) string { return a.ID.String() }))
 }
 
 // driftDetail is a drift with the comparison of what came with what was there.

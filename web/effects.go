@@ -62,7 +62,7 @@ func (c *call) listEffects() error {
 	for i, e := range list {
 		items[i] = effectOf(e)
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(e effect) string {
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(e effect) string {
 		return e.Event.String() + "\t" + e.Partner + "\t" + e.Target
 	}))
 }

@@ -150,7 +150,7 @@ func TestBodiesAreAsDescribed(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	})
-	for name, body := range map[string]string{"no JSON": `{`, "two values": `{} {}`, "nothing": ``, "bytes that are no UTF-8": "{\"person\":\"\xff\"}"} {
+	for name, body := range map[string]string{"no JSON": `{`, "two values": `{} {}`, "a brace too many": `{"person":"p. viewer","role":"viewer","label":"l"}}`, "a bracket behind it": `{"person":"p. viewer","role":"viewer","label":"l"}] {`, "nothing": ``, "bytes that are no UTF-8": "{\"person\":\"\xff\"}"} {
 		if a := r.ask(r.tokens[accounts.Admin], http.MethodPost, "/tokens", body, "Content-Type", "application/json"); a.status != http.StatusBadRequest || a.problem(t).Type != "bad-body" {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}

@@ -57,7 +57,7 @@ func (c *call) listImports() error {
 	for i, im := range list {
 		items[i] = importOf(im)
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(i importItem) string { return i.ID.String() }))
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(i importItem) string { return i.ID.String() }))
 }
 
 func (c *call) showImport() error {

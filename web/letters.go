@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -72,7 +71,7 @@ func (c *call) letterKeys(list func(context.Context, dedup.LetterFilter) ([]*ded
 	}
 	keys = keys[:c.limit]
 	last := keys[len(keys)-1]
-	return keys, base64.RawURLEncoding.EncodeToString([]byte(last.Partner + "\t" + last.ID)), nil
+	return keys, c.after(last.Partner + "\t" + last.ID), nil
 }
 
 // refusedLetter is a payload of which messages are refused that would be judged

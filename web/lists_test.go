@@ -158,12 +158,21 @@ func TestListsAreFiltered(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.body)
 		}
 	})
-	t.Run("a cursor of another list is refused", func(t *testing.T) {
-		var page rawPage
-		r.get(accounts.Admin, "/partners?limit=1", &page)
-		for _, path := range []string{"/tokens", "/imports", "/partners/acme/revisions", "/messages", "/drift", "/documents", "/audit", "/effects", "/acknowledgements"} {
-			if a := r.ask(admin, http.MethodGet, path+"?cursor="+page.Next, ""); a.status != http.StatusUnprocessableEntity || a.problem(t).Type != "bad-parameter" {
-				t.Errorf("%s: %d %s", path, a.status, a.body)
+	t.Run("a cursor of another list is refused, by those of names too", func(t *testing.T) {
+		for _, from := range []string{"/partners", "/imports"} { // a name, and an id
+			var page rawPage
+			r.get(accounts.Admin, from+"?limit=1", &page)
+			asked := 0
+			for _, rt := range Routes {
+				if path := strings.NewReplacer("{partner}", "acme", "{organisation}", "north", "{subscription}", "none").Replace(rt.Path); slices.ContainsFunc(rt.Query, func(p Parameter) bool { return p.Name == "cursor" }) && rt.Path != from {
+					asked++
+					if a := r.ask(admin, rt.Method, path+"?cursor="+page.Next, ""); a.status != http.StatusUnprocessableEntity || a.problem(t).Type != "bad-parameter" {
+						t.Errorf("%s: %d %s", path, a.status, a.body)
+					}
+				}
+			}
+			if page.Next == "" || asked < 14 {
+				t.Errorf("%s: next %q, %d lists", from, page.Next, asked)
 			}
 		}
 	})

@@ -99,7 +99,7 @@ func (c *call) listMessages() error {
 	if err := c.addNextTries(items); err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(d delivery) string {
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(d delivery) string {
 		return d.ID.String() + "." + strconv.Itoa(int(d.Seq))
 	}))
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -48,6 +49,7 @@ type query struct {
 	text   map[string]string
 	times  map[string]time.Time
 	digest []byte // the one parameter of kind Digest
+	list   string // whose cursors are taken and given: the path that was asked
 	cursor string // decoded
 	limit  int
 }
@@ -55,8 +57,8 @@ type query struct {
 // parseQuery checks every parameter sent against those understood. A name that
 // is not known, given twice or empty is refused: a filter that does nothing
 // would show more than was asked for.
-func parseQuery(raw string, known []Parameter) (query, error) {
-	q := query{text: map[string]string{}, times: map[string]time.Time{}, limit: defaultLimit}
+func parseQuery(path, raw string, known []Parameter) (query, error) {
+	q := query{text: map[string]string{}, times: map[string]time.Time{}, list: path, limit: defaultLimit}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return q, badParameter("the query cannot be read: %v", err)
@@ -101,6 +103,12 @@ func (q *query) set(p Parameter, v string) error {
 			return badCursor()
 		}
 		q.cursor = string(b)
+		if p.Name == "cursor" { // after is a place in the feed, which has no pages
+			own := false
+			if q.cursor, own = strings.CutPrefix(q.cursor, q.mark()); !own || q.cursor == "" {
+				return badCursor()
+			}
+		}
 	case Limit:
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 || n > maxLimit {
@@ -148,6 +156,18 @@ func badCursor() error {
 	return unfitParameter("parameter \"cursor\" is not one that this list gave: take \"next\" of the page before, or leave it out")
 }
 
+// mark begins the cursors of a list: one that another list gave would be a place in
+// this one too, and pass items over without a word.
+func (q *query) mark() string {
+	sum := sha256.Sum256([]byte(q.list))
+	return hex.EncodeToString(sum[:4]) + "\t"
+}
+
+// after is the cursor that goes on behind a place in the list.
+func (q *query) after(place string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(q.mark() + place))
+}
+
 // page is a list and where it goes on.
 type page[T any] struct {
 	Items []T    `json:"items"`
@@ -155,15 +175,15 @@ type page[T any] struct {
 }
 
 // pageOf cuts what was read with one item more than asked for.
-func pageOf[T any](items []T, limit int, cursor func(T) string) page[T] {
+func pageOf[T any](q *query, items []T, place func(T) string) page[T] {
 	if items == nil {
 		items = []T{}
 	}
-	if len(items) <= limit {
+	if len(items) <= q.limit {
 		return page[T]{Items: items}
 	}
-	items = items[:limit]
-	return page[T]{Items: items, Next: base64.RawURLEncoding.EncodeToString([]byte(cursor(items[limit-1])))}
+	items = items[:q.limit]
+	return page[T]{Items: items, Next: q.after(place(items[q.limit-1]))}
 }
 
 // pageByName cuts a page out of a list that is held whole, by its names, each
@@ -174,7 +194,7 @@ func pageByName[T any](q *query, all []T, name func(T) string) page[T] {
 	if q.cursor != "" {
 		from, _ = slices.BinarySearchFunc(all, q.cursor+"\x00", func(t T, after string) int { return strings.Compare(name(t), after) })
 	}
-	return pageOf(all[from:], q.limit, name)
+	return pageOf(q, all[from:], name)
 }
 
 // cursorID reads a cursor that is one id; the zero id where none was sent.

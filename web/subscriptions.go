@@ -99,6 +99,7 @@ func (c *call) tellSubscription(name string, status int) error {
 	if err != nil {
 		return err
 	}
+	c.w.Header().Set("ETag", etag(int64(s.Revision)))
 	return c.reply(status, subscriptionOf(s, streams, hold.Held))
 }
 
@@ -125,7 +126,11 @@ func (c *call) putSubscription() error {
 		return subscriptionProblem(err)
 	}
 	changed := false
-	if err := c.change("subscription.applied", name, "", outbox.Put(spec, &changed), map[string]any{"spec": spec}); err != nil {
+	do, err := c.onRevision(name, outbox.Put(spec, &changed))
+	if err != nil {
+		return err
+	}
+	if err := c.change("subscription.applied", name, "", do, map[string]any{"spec": spec}); err != nil {
 		return err
 	}
 	return c.tellSubscription(name, http.StatusOK)
@@ -136,11 +141,24 @@ func (c *call) deleteSubscription() error {
 	if err != nil {
 		return err
 	}
-	if err := c.change("subscription.deleted", name, "", outbox.Delete(name), struct{}{}); err != nil {
+	do, err := c.onRevision(name, outbox.Delete(name))
+	if err != nil {
+		return err
+	}
+	if err := c.change("subscription.deleted", name, "", do, struct{}{}); err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// onRevision holds a change to the revision in If-Match, where one is given.
+func (c *call) onRevision(name string, do outbox.Change) (outbox.Change, error) {
+	revision, given, err := c.matched("GET /subscriptions/{subscription}")
+	if err != nil || !given {
+		return do, err
+	}
+	return outbox.On(name, revision, do), nil
 }
 
 // asked is what a person wants of a subscription.
@@ -216,6 +234,9 @@ func subscriptionProblem(err error) error {
 	if wrong, ok := errors.AsType[*outbox.SpecFault](err); ok {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "invalid-configuration", Detail: wrong.Error(), Faults: []fault{{Key: wrong.Key, Detail: wrong.Text}}}
 	}
+	if moved, ok := errors.AsType[*outbox.MovedError](err); ok {
+		return &problem{Status: http.StatusPreconditionFailed, Type: "changed-meanwhile", Detail: "nothing was changed: " + moved.Error() + "; read it again, and make the change on that"}
+	}
 	for _, e := range []error{outbox.ErrNoSubscription, outbox.ErrNoSuchEvent, outbox.ErrNotSetAside} {
 		if errors.Is(err, e) {
 			return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: e.Error()}
@@ -253,5 +274,5 @@ func (c *call) listSetAside() error {
 	for i, a := range list {
 		items[i] = aside{a, a.State.String()}
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(a aside) string { return a.Event.String() + "\t" + a.Partner }))
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(a aside) string { return a.Event.String() + "\t" + a.Partner }))
 }

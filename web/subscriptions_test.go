@@ -34,6 +34,39 @@ func setAside(t *testing.T, r *rig) (event, aside string) {
 	return event, aside
 }
 
+func TestASubscriptionIsChangedOnWhatItIs(t *testing.T) {
+	r := newRig(t)
+	admin := r.tokens[accounts.Admin]
+	put := func(url string, headers ...string) answer {
+		return r.ask(admin, "PUT", "/subscriptions/erp", `{"webhook":{"url":"`+url+`","secrets":["erp"]}}`, append(headers, "Content-Type", "application/json")...)
+	}
+	first := put("https://one.example/")
+	tag := first.header.Get("ETag")
+	if first.status != 200 || tag == "" || r.ask(admin, "GET", "/subscriptions/erp", "").header.Get("ETag") != tag {
+		t.Fatalf("%d, ETag %q: %s", first.status, tag, first.body)
+	}
+	if a := put("https://two.example/", "If-Match", tag); a.status != 200 || a.header.Get("ETag") == tag {
+		t.Errorf("the first of two: %d %s", a.status, a.body)
+	}
+	for name, a := range map[string]answer{"the second": put("https://three.example/", "If-Match", tag), "one who deletes": r.ask(admin, "DELETE", "/subscriptions/erp", "", "If-Match", tag)} {
+		if p := a.problem(t); a.status != 412 || p.Type != "changed-meanwhile" || !strings.Contains(p.Detail, "nothing was changed: subscription erp is at revision 2, not 1") {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	if a := r.ask(admin, "GET", "/subscriptions/erp", ""); !strings.Contains(a.body, "https://two.example/") {
+		t.Errorf("%s", a.body)
+	}
+	if a := put("https://x.example/", "If-Match", "*"); a.status != 400 {
+		t.Errorf("any tag: %d", a.status)
+	}
+	if a := r.ask(admin, "DELETE", "/subscriptions/none", "", "If-Match", tag); a.status != 404 {
+		t.Errorf("of none: %d %s", a.status, a.body)
+	}
+	if a := r.ask(admin, "DELETE", "/subscriptions/erp", "", "If-Match", `"2"`); a.status != 204 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
 // acknowledged makes an acknowledgement that was sent and answered.
 func acknowledged(t *testing.T, r *rig) {
 	t.Helper()

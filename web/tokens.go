@@ -55,7 +55,7 @@ func (c *call) listTokens() error {
 	for i, t := range list {
 		items[i] = tokenOf(t)
 	}
-	return c.reply(http.StatusOK, pageOf(items, c.limit, func(t tokenItem) string { return t.Created.Format(time.RFC3339Nano) + "\t" + t.ID }))
+	return c.reply(http.StatusOK, pageOf(&c.query, items, func(t tokenItem) string { return t.Created.Format(time.RFC3339Nano) + "\t" + t.ID }))
 }
 
 func (c *call) createToken() error {
