@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +105,17 @@ func TestConfigCheck(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a private key that everybody can read is a finding, and one of a group is none", func(t *testing.T) {
+		for mode, known := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true} {
+			if err := os.Chmod(key, mode); err != nil {
+				t.Fatal(err)
+			}
+			r := check([]string{"EDIGW_DATA_DIR=" + dir}, "--tls-cert", cert, "--tls-key", key)
+			if told := strings.Contains(r.out, fmt.Sprintf("%s has mode %04o: everybody", key, mode)); told != known {
+				t.Errorf("%o: %s%s", mode, r.out, r.stderr)
+			}
+		}
+	})
 	t.Run("what cannot be read at all is wrong usage", func(t *testing.T) {
 		for says, environ := range map[string]string{"workers": "EDIGW_WORKERS=many", "log-level": "EDIGW_LOG_LEVEL=loud"} {
 			if r := check([]string{environ}); r.code != exitUsage || !strings.Contains(r.stderr, says) {

@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +42,10 @@ func (d *doctor) tls(f listenFlags) {
 			continue
 		}
 		d.lasts(l.what, l.cert, pair.Leaf, time.Now())
+		// Not of a group, which is how Debian keeps /etc/ssl/private.
+		if st, err := os.Stat(l.key); err == nil && runtime.GOOS != "windows" && st.Mode().Perm()&0o007 != 0 {
+			d.ill(l.what, "chmod 640 "+l.key, "%s has mode %04o: everybody on this machine can have the private key", l.key, st.Mode().Perm())
+		}
 	}
 }
 

@@ -158,15 +158,29 @@ type keysCreate struct {
 	keyFlags
 }
 
+// daysOf reads a number of days. A duration ends after 292 years, and would go on
+// behind that as another one.
+func daysOf(flag string, days int) (time.Duration, error) {
+	const most = 200 * 365
+	if days < 0 || days > most {
+		return 0, usage("%s must be a number of days from 0 to %d, not %d", flag, most, days)
+	}
+	return time.Duration(days) * 24 * time.Hour, nil
+}
+
 func (c *keysCreate) Run(a *app) error {
 	from, err := c.at()
+	if err != nil {
+		return err
+	}
+	valid, err := daysOf("--days", c.Days)
 	if err != nil {
 		return err
 	}
 	var k *keys.Key
 	err = c.act(a, "key.created", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
 		k, err = s.CreateTx(ctx, tx, keys.New{Organisation: c.Organisation, Label: c.Label, Purposes: c.For, Algorithm: c.Algorithm, CommonName: c.Name,
-			Valid: time.Duration(c.Days) * 24 * time.Hour, SignFrom: from, By: by})
+			Valid: valid, SignFrom: from, By: by})
 		if err != nil {
 			return nil, err
 		}

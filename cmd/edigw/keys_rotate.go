@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,9 +23,13 @@ func (c *keysRotate) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	overlap, err := daysOf("--overlap", c.Overlap)
+	if err != nil {
+		return err
+	}
 	var k *keys.Key
 	err = c.act(a, "key.rotated", c.Organisation, c.Label, func(ctx context.Context, s *keys.Store, tx pgx.Tx, by string) (_ any, err error) {
-		k, err = s.RotateTx(ctx, tx, keys.Rotation{Organisation: c.Organisation, Label: c.Label, Successor: c.To, SignFrom: from, Overlap: time.Duration(c.Overlap) * 24 * time.Hour, By: by})
+		k, err = s.RotateTx(ctx, tx, keys.Rotation{Organisation: c.Organisation, Label: c.Label, Successor: c.To, SignFrom: from, Overlap: overlap, By: by})
 		if err != nil {
 			return nil, err
 		}

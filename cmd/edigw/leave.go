@@ -154,7 +154,9 @@ func writePrivate(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	if _, err = f.Write(text); err == nil {
+		err = f.Sync() // else the name may outlive a power cut, and what stands in it not
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}

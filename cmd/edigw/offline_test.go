@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -170,6 +172,10 @@ func TestUsage(t *testing.T) {
 		{"a secret twice", []string{"messages", "list"}, []string{"EDIGW_API=http://127.0.0.1:1", "EDIGW_TOKEN=a", "EDIGW_TOKEN_FILE=b"}, "edigw: --token: both EDIGW_TOKEN and EDIGW_TOKEN_FILE are set; leave one out; see edigw --help"},
 		{"a settings file that is not there", []string{"version", "--config", "nowhere.yaml"}, nil, "edigw: read the settings: open nowhere.yaml: no such file or directory; name another file with --config"},
 		{"a setting from the environment that is none", []string{"serve"}, []string{"EDIGW_LOG_LEVEL=loud"}, `edigw: --log-level must be one of "debug","info","warn","error" but got "loud"; see edigw --help`},
+		{"a token that ends before it begins", []string{"tokens", "create", "--role", "viewer", "--expires=-1h"}, nil, "edigw: --expires must be a while like 2160h, not -1h0m0s"},
+		{"a partner's, too", []string{"partners", "token", "acme", "--label", "x", "--expires=-1h", "--api", "http://127.0.0.1:1", "--token", "x"}, nil, "edigw: --expires must be a while like 2160h, not -1h0m0s"},
+		{"more days than a duration holds", []string{"keys", "create", "north", "2026", "--for", "as2_sign", "--days", "250000"}, nil, "edigw: --days must be a number of days from 0 to 73000, not 250000"},
+		{"of an overlap", []string{"keys", "rotate", "north", "2026", "--to", "2027", "--overlap", "250000"}, nil, "edigw: --overlap must be a number of days from 0 to 73000, not 250000"},
 		{"an ingest of several files under one id", []string{"ingest", "testdata", "--partner", "x", "--message-id", "m"}, nil, "edigw: --message-id names one message; testdata holds "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -235,6 +241,49 @@ func TestSettings(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a secret that is there and empty is not taken for one that is not given", func(t *testing.T) {
+		hollow, blank := write("hollow", "\n"), write("hollow.yaml", "database_url: \"\"\n")
+		for want, c := range map[string]struct {
+			env  []string
+			args []string
+		}{
+			"EDIGW_DATABASE_URL_FILE: " + hollow + " is empty: write the value into it": {[]string{"EDIGW_DATABASE_URL_FILE=" + hollow}, nil},
+			"EDIGW_DATABASE_URL is set, and empty: give it a value, or unset it":        {[]string{"EDIGW_DATABASE_URL="}, nil},
+			blank + ": database_url is empty: give it a value":                          {nil, []string{"--config", blank}},
+			"--database-url is empty: give it a value":                                  {nil, []string{"--database-url", " "}},
+		} {
+			got := edigw(t, "", append(c.env, "EDIGW_DATA_DIR="+filepath.Join(dir, "data")), append([]string{"migrate"}, c.args...)...)
+			if got.code != exitUsage || !strings.Contains(got.stderr, want) {
+				t.Errorf("exit %d, stderr %q", got.code, got.stderr)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "data")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a database was begun: %v", err)
+		}
+		if got := edigw(t, "", []string{"EDIGW_FORMER_MASTER_KEYS=", "EDIGW_DATA_DIR=" + dir}, "config", "check"); got.code != exitOK {
+			t.Errorf("an empty list: exit %d %s%s", got.code, got.out, got.stderr)
+		}
+	})
+	t.Run("a value of the file is what stands there, not what YAML makes of it", func(t *testing.T) {
+		digits := strings.Repeat("0123456789", 6) + "0123"
+		for text, want := range map[string]string{
+			"master_key: " + digits + "\ndata_dir: 0755\n": "",
+			"listen:\n":                       "edigw.yaml:1: listen has no value; leave the line out",
+			"workers: 3\ndata_dir: ~\n":       "edigw.yaml:2: data_dir has no value",
+			"listen:\n  port: 8080\n":         "edigw.yaml:1: listen must be a value, or a list of them, and has keys of its own",
+			"workers: 3\nworkers: 4\n":        "workers",
+			"workers: 99999999999999999999\n": "99999999999999999999",
+		} {
+			got := edigw(t, "", nil, "config", "print", "--config", write("edigw.yaml", text))
+			if want == "" && (got.code != exitOK || !regexp.MustCompile(`data_dir +0755 `).MatchString(got.out)) || want != "" && (got.code != exitUsage || !strings.Contains(got.stderr, want)) {
+				t.Errorf("%q: exit %d %s%s", text, got.code, got.out, got.stderr)
+			}
+		}
+		got := edigw(t, "", []string{"EDIGW_DATA_DIR=" + dir}, "config", "check", "--config", write("edigw.yaml", "master_key: "+digits+"\n"))
+		if got.code != exitOK {
+			t.Errorf("a key of digits: exit %d %s%s", got.code, got.out, got.stderr)
+		}
+	})
 	t.Run("a key that is no setting is an error with those that are", func(t *testing.T) {
 		got := edigw(t, "", nil, "version", "--config", write("bad.yaml", "lisetn: x\n"))
 		if got.code != exitUsage || !strings.Contains(got.stderr, `there is no setting "lisetn"; there are: acknowledgement_dir, allow_targets, api, `) {

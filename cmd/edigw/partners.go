@@ -118,7 +118,17 @@ func yamlFiles(names []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		// The walk follows no link, of which the folder itself may be one.
+		folder, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			// QUIRK: Kubernetes mounts the files of a ConfigMap as links into a hidden
+			// folder beside them, in which each would be found a second time.
+			if err == nil && d.IsDir() && path != folder && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
 			if ext := filepath.Ext(path); err == nil && !d.IsDir() && (ext == ".yaml" || ext == ".yml") {
 				files = append(files, path)
 			}
@@ -225,8 +235,12 @@ func (c *partnersToken) Run(a *app) error {
 // partnerToken has a token made that a partner shows on plain HTTP.
 func (c *client) partnerToken(a *app, partner, label string, holds time.Duration) (body []byte, token string, err error) {
 	send := map[string]any{"label": label}
-	if holds > 0 {
-		send["expires_at"] = time.Now().UTC().Add(holds)
+	expires, err := expiry(holds)
+	if err != nil {
+		return nil, "", err
+	}
+	if !expires.IsZero() {
+		send["expires_at"] = expires
 	}
 	var made struct {
 		Token string `json:"token"`

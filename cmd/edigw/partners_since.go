@@ -65,21 +65,35 @@ func (c *client) undone(a *app, specs []partners.Spec, changes partners.Changes,
 }
 
 // revisionsSince gives the revisions after the one that a spec is an export of, the
-// latest first; none where that is not on the page that the gateway gives, or is
-// another gateway's of the same number.
+// latest first; none where that is another gateway's of the same number, or not kept
+// any more.
 func (c *client) revisionsSince(a *app, kind, id string, of partners.Spec) ([]revisionTold, error) {
 	path := "/partners/"
 	if kind == "Organisation" {
 		path = "/organisations/"
 	}
-	var page struct {
-		Items []revisionTold `json:"items"`
+	var since []revisionTold
+	for cursor := ""; ; {
+		var page struct {
+			Items []revisionTold `json:"items"`
+			Next  string         `json:"next"`
+		}
+		if _, err := c.ask(a, http.MethodGet, path+url.PathEscape(id)+"/revisions", filters("cursor", cursor), nil, &page); err != nil {
+			return nil, err
+		}
+		for _, r := range page.Items {
+			switch {
+			case r.Number == of.Revision && r.Applied.Equal(of.Applied):
+				return since, nil
+			case r.Number <= of.Revision:
+				return nil, nil
+			}
+			since = append(since, r)
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil, nil
+		}
 	}
-	if _, err := c.ask(a, http.MethodGet, path+url.PathEscape(id)+"/revisions", nil, nil, &page); err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(page.Items, func(r revisionTold) bool { return r.Number == of.Revision && r.Applied.Equal(of.Applied) })
-	return page.Items[:max(i, 0)], nil
 }
 
 // touched gives the first change of a key in revisions, the latest of which come

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -41,6 +42,22 @@ func TestAnApplyUndoesNobodysWork(t *testing.T) {
 			writeText(t, file, []byte(strings.Replace(text, "attempts: 8", attempts, 1)))
 			g.must(nil, "partners", "apply", "-f", file)
 		}
+	})
+	t.Run("however many revisions came between", func(t *testing.T) {
+		text := g.must(nil, "partners", "export", "acme").out
+		g.must(nil, "partners", "set", "acme", "on_drift=hold")
+		for i := range 60 { // more than a page
+			g.must(nil, "partners", "set", "acme", "attempts="+strconv.Itoa(2+i%2))
+		}
+		edited := strings.Replace(text, "acceptance: interchange", "acceptance: message", 1)
+		if edited == text {
+			t.Fatal(text)
+		}
+		writeText(t, file, []byte(edited))
+		if r := g.do("partners", "apply", "-f", file); r.code != exitFailed || !strings.Contains(r.stderr, "it would undo what was changed since the file was exported") || !strings.Contains(r.stderr, "on_drift: hold → reject") {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.stderr)
+		}
+		g.must(nil, "partners", "set", "acme", "attempts=9", "on_drift=reject")
 	})
 	t.Run("a revision of another gateway, of the same number, says nothing", func(t *testing.T) {
 		text := g.must(nil, "partners", "export", "acme").out

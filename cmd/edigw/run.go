@@ -155,6 +155,9 @@ func (a *app) run(args []string) (err error) {
 	if err != nil {
 		return &exit{exitUsage, fmt.Errorf("%w; see edigw --help", err)}
 	}
+	if err := hollowFlag(parsed); err != nil {
+		return err
+	}
 	if a.grammar.DataDir == "" {
 		a.grammar.DataDir, a.grammar.dataDirDefault = a.defaultDataDir(), true
 	}

@@ -7,11 +7,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // defaultConfig is read where it exists and no other file is named.
@@ -56,7 +59,38 @@ func (a *app) settings(args []string) (*settings, error) {
 	if err := yaml.Unmarshal(text, &s.keys); err != nil {
 		return nil, fmt.Errorf("%s: must be YAML with one setting a line, like `listen: 127.0.0.1:8080`: %w", s.file, err)
 	}
-	return s, nil
+	return s, s.asWritten(text)
+}
+
+// asWritten puts numbers as they stand in the file in the place of what YAML makes
+// of them: a master key of digits is no number, nor a mode of 0600. What has no
+// value, or keys of its own, is refused.
+func (s *settings) asWritten(text []byte) error {
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	for _, doc := range file.Docs {
+		var entries []*ast.MappingValueNode
+		switch m := doc.Body.(type) {
+		case *ast.MappingNode:
+			entries = m.Values
+		case *ast.MappingValueNode:
+			entries = []*ast.MappingValueNode{m}
+		}
+		for _, e := range entries {
+			key := e.Key.GetToken()
+			switch n := e.Value.(type) {
+			case *ast.NullNode:
+				return fmt.Errorf("%s:%d: %s has no value; leave the line out for the default", s.file, key.Position.Line, key.Value)
+			case *ast.MappingNode, *ast.MappingValueNode:
+				return fmt.Errorf("%s:%d: %s must be a value, or a list of them, and has keys of its own", s.file, key.Position.Line, key.Value)
+			case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+				s.keys[key.Value] = n.GetToken().Value
+			}
+		}
+	}
+	return nil
 }
 
 // Validate refuses keys of the file that name no setting.
@@ -115,10 +149,16 @@ func (s *settings) find(f *kong.Flag) (value, origin string, err error) {
 			if err != nil {
 				return "", "", fmt.Errorf("%s_FILE: %w", name, err)
 			}
-			return strings.TrimRight(string(text), "\r\n"), "$" + name + "_FILE, " + file, nil
+			if value, origin = strings.TrimRight(string(text), "\r\n"), "$"+name+"_FILE, "+file; hollow(f, value) {
+				return "", "", fmt.Errorf("%s_FILE: %s is empty: write the value into it, or leave the variable out", name, file)
+			}
+			return value, origin, nil
 		}
 	}
 	if given {
+		if hollow(f, v) {
+			return "", "", fmt.Errorf("%s is set, and empty: give it a value, or unset it", name)
+		}
 		return v, "$" + name, nil
 	}
 	if v, ok := s.keys[keyOf(f)]; ok {
@@ -129,9 +169,30 @@ func (s *settings) find(f *kong.Flag) (value, origin string, err error) {
 			}
 			return strings.Join(words, ","), s.file, nil
 		}
-		return fmt.Sprint(v), s.file, nil
+		if value = fmt.Sprint(v); hollow(f, value) {
+			return "", "", fmt.Errorf("%s: %s is empty: give it a value, or leave the line out", s.file, keyOf(f))
+		}
+		return value, s.file, nil
 	}
 	return "", "", nil
+}
+
+// hollow reports whether a secret is there and says nothing: its file was half
+// written, or the variable it was to be made of is not set. Taken for one that is
+// not given, a gateway without the URL of its database would begin an empty one of
+// its own, to which every message is new. Of lists an empty one is well.
+func hollow(f *kong.Flag, value string) bool {
+	return f.Tag.Has("secret") && !f.IsSlice() && strings.TrimSpace(value) == ""
+}
+
+// hollowFlag refuses a secret that is empty on the command line.
+func hollowFlag(parsed *kong.Context) error {
+	for _, p := range parsed.Path {
+		if p.Flag != nil && !p.Resolved && p.Flag.Target.Kind() == reflect.String && hollow(p.Flag, p.Flag.Target.String()) {
+			return usage("--%s is empty: give it a value, or leave it out", p.Flag.Name)
+		}
+	}
+	return nil
 }
 
 func keyOf(f *kong.Flag) string { return strings.ReplaceAll(f.Name, "-", "_") }

@@ -57,7 +57,7 @@ func (s *subscriber) at() string {
 }
 
 type subscriptionsList struct {
-	State   string `placeholder:"WORD" help:"active, paused or failing."`
+	State   string `placeholder:"WORD" help:"active, paused, held or failing."`
 	Partner string `placeholder:"ID" help:"Only those that are told of this partner's events."`
 	Type    string `placeholder:"TYPE" help:"Only those that are told of a type like document.created, or of one of document.*."`
 	wholeListing
@@ -164,10 +164,13 @@ func (c *subscriptionsApply) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	for _, spec := range specs {
+	for i, spec := range specs {
 		var s subscriber
 		if _, err := api.ask(a, http.MethodPut, "/subscriptions/"+url.PathEscape(spec.Name), nil, spec, &s); err != nil {
-			return err
+			if err = fmt.Errorf("subscription %s: %w", spec.Name, err); i == 0 {
+				return err
+			}
+			return &exit{exitPartly, fmt.Errorf("%w; of %d in the file those before it are applied, it and those behind it are not", err, len(specs))}
 		}
 		if _, err := fmt.Fprintf(a.stdout, "%s: %s, to %s\n", s.Name, s.State, printable(s.at())); err != nil {
 			return err

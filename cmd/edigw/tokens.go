@@ -38,9 +38,9 @@ func (c *tokensCreate) Run(a *app) error {
 			c.Person = u.Username
 		}
 	}
-	expires := time.Time{}
-	if c.Expires > 0 {
-		expires = time.Now().UTC().Add(c.Expires)
+	expires, err := expiry(c.Expires)
+	if err != nil {
+		return err
 	}
 	direct, err := c.direct(a)
 	if err != nil {
@@ -69,6 +69,18 @@ func (c *tokensCreate) Run(a *app) error {
 	}
 	_, err = fmt.Fprintln(a.stdout, made.Token)
 	return err
+}
+
+// expiry is when a token ends that holds for a while; zero is never. A while that is
+// over before it begins is nobody's wish, least of all for ever.
+func expiry(holds time.Duration) (time.Time, error) {
+	switch {
+	case holds < 0:
+		return time.Time{}, usage("--expires must be a while like 2160h, not %s", holds)
+	case holds == 0:
+		return time.Time{}, nil
+	}
+	return time.Now().UTC().Add(holds), nil
 }
 
 // direct reports whether to make the token in the database: no address of an
