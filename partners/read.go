@@ -100,6 +100,18 @@ func documentsOf(text []byte) []part {
 	return append(parts, current)
 }
 
+// Documents cuts YAML into its documents for another reader, without those that hold
+// nothing. As many empty lines stand before each as it has lines before it, so that
+// faults name the lines of the whole.
+func Documents(text []byte) (list [][]byte) {
+	for _, p := range documentsOf(text) {
+		if !blank(p.text) {
+			list = append(list, append(bytes.Repeat([]byte("\n"), p.line), p.text...))
+		}
+	}
+	return list
+}
+
 // document reads one YAML document and collects its faults.
 type document struct {
 	reader Reader

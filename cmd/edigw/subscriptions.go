@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/targets"
 )
 
@@ -191,13 +190,9 @@ func (a *app) readSubscriptions(file string) (specs []outbox.Spec, err error) {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for d := yaml.NewDecoder(bytes.NewReader(text), yaml.DisallowUnknownField()); ; {
+	for _, document := range partners.Documents(text) {
 		var spec outbox.Spec
-		err := d.Decode(&spec)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		if err := yaml.UnmarshalWithOptions(document, &spec, yaml.DisallowUnknownField()); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		if err := spec.Complete(); err != nil {
