@@ -17,7 +17,7 @@ type EffectAttempt struct {
 
 // Toward notes where Send brings the step: settings change, and what is told of it later
 // is where it went. Nothing is noted of a step that is brought nowhere.
-func (s *Step) Toward(address string) { s.address = address }
+func (s *Step) Toward(address string) { s.address = storable(address) }
 
 // note writes an attempt, where the target said where to. What cannot be written is no
 // reason to send again what was sent.

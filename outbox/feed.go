@@ -37,23 +37,34 @@ type FeedPage struct {
 //
 // Whose events there are is read with them: a process that does not know a new partner
 // yet would else go past his events. Each partner's are read from the partner's own
-// place in the index, then the first of all.
+// place in the index, then the first of all. Where more partners have some than are asked
+// for, no event is among the first that stands behind the first one of so many partners:
+// up to there is read, and not so many of each of ten thousand.
 func (f Feed) Read(ctx context.Context, a FeedFilter) (FeedPage, error) {
 	rows, err := f.Pool.Query(ctx, `
 		with recursive whose as (
 			(select o.partner_id as id from outbox o where $1 = '' or o.partner_id = $1 order by o.partner_id limit 1)
 			union all
 			select (select o.partner_id from outbox o where o.partner_id > p.id order by o.partner_id limit 1)
-			from whose p where p.id is not null and $1 = '')
+			from whose p where p.id is not null and $1 = ''),
+		first as materialized (
+			select p.id, e.xid, e.event_id
+			from whose p cross join lateral (
+				select xid, event_id from outbox
+				where partner_id = p.id and (xid, event_id) > ($2, $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
+				order by xid, event_id limit 1) as e
+			where p.id is not null),
+		last as materialized (
+			select coalesce(l.xid, '18446744073709551615') as xid, coalesce(l.event_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as event_id
+			from (values (1)) as one left join (select xid, event_id from first order by xid, event_id offset $5::bigint - 1 limit 1) as l on true)
 		select e.partner_id, e.event_id, e.xid, e.purge_month, e.kind, e.type, e.subject, e.created_at,
 			case when e.type = any($4) then e.body end
-		from whose p cross join lateral (
+		from last l join first f on (f.xid, f.event_id) <= (l.xid, l.event_id) cross join lateral (
 			select partner_id, event_id, xid, purge_month, kind, type, subject, created_at, body
 			from outbox
-			where partner_id = p.id and (xid, event_id) > ($2, $3) and xid < pg_snapshot_xmin(pg_current_snapshot())
-			order by xid, event_id limit $5) as e
-		where p.id is not null
-		order by e.xid, e.event_id limit $5`, a.Partner, a.After.XID, a.After.ID, a.Types, a.Limit)
+			where partner_id = f.id and (xid, event_id) between (f.xid, f.event_id) and (l.xid, l.event_id) and xid < pg_snapshot_xmin(pg_current_snapshot())
+			order by xid, event_id limit $5::bigint) as e
+		order by e.xid, e.event_id limit $5::bigint`, a.Partner, a.After.XID, a.After.ID, a.Types, a.Limit)
 	if err != nil {
 		return FeedPage{}, fmt.Errorf("read the feed: %w", err)
 	}
@@ -108,34 +119,4 @@ func EventTypes(patterns ...string) (types []string, unknown string) {
 		types = append(types, list...)
 	}
 	return types, ""
-}
-
-// IndexPartitions gives the index by which events are read in order to partitions that
-// were there before the index was. It does not stop deliveries, and may be broken off.
-func IndexPartitions(ctx context.Context, pool *pgxpool.Pool) error {
-	rows, err := pool.Query(ctx, `
-		select c.relname::text from pg_inherits i join pg_class c on c.oid = i.inhrelid
-		where i.inhparent = 'outbox'::regclass and not exists (
-			select from pg_index x join pg_inherits h on h.inhrelid = x.indexrelid
-			where x.indrelid = c.oid and h.inhparent = 'outbox_order'::regclass)`)
-	if err != nil {
-		return fmt.Errorf("look for partitions of the outbox without order: %w", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("look for partitions of the outbox without order: %w", err)
-	}
-	for _, name := range names {
-		index := pgx.Identifier{name + "_order"}.Sanitize()
-		for _, sql := range []string{
-			`drop index if exists ` + index, // one that was broken off is not valid
-			`create index concurrently ` + index + ` on ` + pgx.Identifier{name}.Sanitize() + ` (partner_id, xid, event_id)`,
-			`alter index outbox_order attach partition ` + index,
-		} {
-			if _, err := pool.Exec(ctx, sql); err != nil {
-				return fmt.Errorf("give %s its order: %w", name, err)
-			}
-		}
-	}
-	return nil
 }

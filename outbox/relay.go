@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -208,6 +207,9 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	}()
 	caused, err := Effects{p.relay.Pool}.caused(ctx, p.effect)
 	if errors.Is(err, ErrNoEvent) {
+		if p.was == Pending { // nothing was sent
+			return p.end(ctx, GivenUp, err)
+		}
 		return p.end(ctx, Unknown, err)
 	}
 	if err != nil {
@@ -402,9 +404,4 @@ func (p *passage) Return(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

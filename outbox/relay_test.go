@@ -163,6 +163,25 @@ func TestRelay(t *testing.T) {
 		r.do(r.take())
 		r.stands(outbox.GivenUp, 3, 0)
 	})
+	t.Run("what the target says in another charset counts as a failure all the same", func(t *testing.T) {
+		r := newRig(t)
+		r.cause("acme")
+		r.relay.Target.Send = func(_ context.Context, s *outbox.Step) error {
+			s.Toward("/out/\xe4")
+			return fmt.Errorf("%w: malformed header line: \x00\xe4", outbox.ErrNotDone)
+		}
+		r.do(r.take())
+		r.stands(outbox.Pending, 1, 0)
+	})
+	t.Run("one whose event is gone was not done where it was never started", func(t *testing.T) {
+		r := newRig(t)
+		id := r.cause("acme")
+		if _, err := r.pool.Exec(context.Background(), `delete from outbox where event_id = $1`, id); err != nil {
+			t.Fatal(err)
+		}
+		r.do(r.take())
+		r.stands(outbox.GivenUp, 0, 0)
+	})
 	t.Run("one whose answer was lost is asked for, not repeated", func(t *testing.T) {
 		r := newRig(t)
 		r.cause("acme")

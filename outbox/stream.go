@@ -432,7 +432,7 @@ func (p *passing) queueLog(b *pgx.Batch, log []Attempt) {
 	for _, a := range log {
 		id, event = append(id, pgtype.UUID{Bytes: p.streams.NewID(), Valid: true}), append(event, pgtype.UUID{Bytes: a.Event, Valid: true})
 		at, status, took = append(at, a.At), append(status, int16(a.Status)), append(took, int32(min(a.Took.Milliseconds(), 1<<31-1)))
-		failure, answer = append(failure, a.Failure), append(answer, a.Answer)
+		failure, answer = append(failure, storable(a.Failure)), append(answer, storable(a.Answer))
 	}
 	b.Queue(`
 		insert into subscription_attempt (partner_id, subscription, attempt_id, event_id, at, status, took_ms, failure, answer)

@@ -100,13 +100,13 @@ func PutTx(ctx context.Context, tx pgx.Tx, spec Spec) (changed bool, err error) 
 	return tag.RowsAffected() > 0, nil
 }
 
-// DeleteTx ends a subscription with all it knew; ErrNoSubscription.
+// DeleteTx ends a subscription with all it knew; ErrNoSubscription. Its delivery log stays
+// as long as every other: it tells what was sent where, and may be millions of rows.
 func DeleteTx(ctx context.Context, tx pgx.Tx, name string) error {
 	for _, sql := range []string{
 		`delete from subscription where name = $1`,
 		`delete from subscription_stream where subscription = $1`,
 		`delete from subscription_event where subscription = $1`,
-		`delete from subscription_attempt where subscription = $1`,
 	} {
 		tag, err := tx.Exec(ctx, sql, name)
 		if err != nil {

@@ -1,0 +1,100 @@
+package outbox_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/pgtest"
+)
+
+func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
+	pool := pgtest.New(t)
+	for _, sql := range []string{
+		`drop index outbox_order`,
+		`create table outbox_202701 partition of outbox for values from ('2027-01-01') to ('2027-02-01')`,
+		`create index outbox_order on only outbox (partner_id, xid, event_id)`,
+	} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ordered := func() (n int) {
+		if err := pool.QueryRow(t.Context(), `select count(*) from pg_inherits where inhparent = 'outbox_order'::regclass`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for range 2 {
+		if err := outbox.IndexPartitions(t.Context(), pool); err != nil {
+			t.Fatal(err)
+		}
+		if n := ordered(); n != 3 {
+			t.Errorf("%d partitions have the order, want 3", n)
+		}
+	}
+	t.Run("the time limits of other statements do not break it off, and hold again behind it", func(t *testing.T) {
+		for _, sql := range []string{
+			`drop index outbox_order`,
+			`create table outbox_202702 partition of outbox for values from ('2027-02-01') to ('2027-03-01')`,
+			`create index outbox_order on only outbox (partner_id, xid, event_id)`,
+			`create index outbox_default_order on outbox_default (partner_id, xid, event_id)`,
+			`create index outbox_held_order on outbox_held (partner_id, xid, event_id)`,
+			`create index outbox_202701_order on outbox_202701 (partner_id, xid, event_id)`,
+			`alter index outbox_order attach partition outbox_default_order`,
+			`alter index outbox_order attach partition outbox_held_order`,
+			`alter index outbox_order attach partition outbox_202701_order`,
+		} {
+			if _, err := pool.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hasty := pool.Config()
+		hasty.ConnConfig.RuntimeParams["lock_timeout"], hasty.MaxConns = "50ms", 1
+		narrow, err := pgxpool.NewWithConfig(t.Context(), hasty)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer narrow.Close()
+		delivery, err := pool.Begin(t.Context()) // which the index has to wait for
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, delivery, "acme", outbox.DocumentCreated, "1")
+		ended := make(chan error)
+		go func() { ended <- outbox.IndexPartitions(t.Context(), narrow) }()
+		for waits := false; !waits; {
+			if err := pool.QueryRow(t.Context(), `select exists (select from pg_stat_progress_create_index where phase like 'waiting%'), pg_sleep(0.2)::text`).Scan(&waits, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := outbox.IndexPartitions(t.Context(), pool); err != nil { // another process leaves it alone
+			t.Error(err)
+		}
+		if err := delivery.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil || ordered() != 4 {
+			t.Errorf("%d partitions have the order, %v", ordered(), err)
+		}
+		var limit string
+		if err := narrow.QueryRow(t.Context(), `select current_setting('lock_timeout')`).Scan(&limit); err != nil || limit != "50ms" {
+			t.Errorf("the limit is %q, %v", limit, err)
+		}
+	})
+	t.Run("one that a migration which was broken off has left is made anew", func(t *testing.T) {
+		valid := func() (n int) {
+			if err := pool.QueryRow(t.Context(), `select count(*) from pg_index where indisvalid and indexrelid = 'outbox_held_order'::regclass`).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if _, err := pool.Exec(t.Context(), `update pg_index set indisvalid = false where indexrelid = 'outbox_held_order'::regclass`); err != nil {
+			t.Fatal(err)
+		}
+		if err := outbox.IndexPartitions(t.Context(), pool); err != nil || valid() != 1 {
+			t.Errorf("valid: %d, %v", valid(), err)
+		}
+	})
+}
