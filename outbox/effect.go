@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -122,10 +124,10 @@ func (s Effects) List(ctx context.Context, f EffectFilter) ([]*Effect, error) {
 	}
 	rows, err := s.Pool.Query(ctx, `
 		select `+effectColumns+` from effect e
-		where ($1 = '' or e.partner_id = $1) and ($2 = '' or e.target = $2) and (cardinality($3::int2[]) = 0 or e.state = any($3))
-			and (e.event_id, e.partner_id, e.target) < ($4, $5, $6)
-		order by e.event_id desc, e.partner_id desc, e.target desc limit $7`,
-		f.Partner, f.Target, states(f.States), f.Before.Event, f.Before.Partner, f.Before.Target, f.Limit)
+		where ($1 = '' or e.partner_id = $1) and ($2 = '' or e.target = $2)`+inStates(f.States)+`
+			and (e.event_id, e.partner_id, e.target) < ($3, $4, $5)
+		order by e.event_id desc, e.partner_id desc, e.target desc limit $6`,
+		f.Partner, f.Target, f.Before.Event, f.Before.Partner, f.Before.Target, f.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("list effects: %w", err)
 	}
@@ -136,12 +138,17 @@ func (s Effects) List(ctx context.Context, f EffectFilter) ([]*Effect, error) {
 	return list, nil
 }
 
-func states(list []State) []int16 {
-	n := make([]int16, len(list))
-	for i, s := range list {
-		n[i] = int16(s)
+// inStates is the condition that an effect is in one of the states. They stand in the
+// text, so that the indexes serve that hold the few effects which are not done.
+func inStates(list []State) string {
+	if len(list) == 0 {
+		return ""
 	}
-	return n
+	n := make([]string, len(list))
+	for i, s := range list {
+		n[i] = strconv.Itoa(int(s))
+	}
+	return ` and e.state in (` + strings.Join(n, ", ") + `)`
 }
 
 // Standing is how many effects stand in a state that is no end.

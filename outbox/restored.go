@@ -41,6 +41,10 @@ func (o Outgoing) Look(ctx context.Context) (was bool, err error) {
 		return false, lookError(err)
 	}
 	err = pgx.BeginFunc(ctx, o.Pool, func(tx pgx.Tx) error {
+		// Ten million events are moved within minutes, once; no gateway starts before.
+		if _, err := tx.Exec(ctx, `set local statement_timeout = 0; set local lock_timeout = 0`); err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, `lock table subscription in exclusive mode`); err != nil { // one process does it
 			return err
 		}
