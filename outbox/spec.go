@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Spec is a subscription as it is configured: who is told of what, where.
@@ -253,6 +254,9 @@ func (m *MailSpec) complete(fault faultOf) error {
 func login(user, secret, where string, fault faultOf) error {
 	if user == "" || !plainName.MatchString(secret) {
 		return fault(where+".secret", "user and the name of a secret, which holds the password, go together")
+	}
+	if len(user) > 200 || strings.ContainsFunc(user, unicode.IsControl) {
+		return fault(where+".user", "must be a name of up to 200 characters on one line")
 	}
 	return nil
 }

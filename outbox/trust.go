@@ -16,6 +16,9 @@ func Certificates(text string) (list []*x509.Certificate, err error) {
 	if len(text) > maxPEM {
 		return nil, fmt.Errorf("are %d bytes; at most %d are taken", len(text), maxPEM)
 	}
+	if strings.ContainsRune(text, 0) { // which no database keeps
+		return nil, errors.New("hold a NUL: they must be certificates in PEM, as text")
+	}
 	rest := []byte(text)
 	for strings.TrimSpace(string(rest)) != "" {
 		var block *pem.Block

@@ -37,6 +37,8 @@ func TestSpecsSayWhoIsTrusted(t *testing.T) {
 		{"a certificate that is none", webhook("https://erp.example/", issuer), "webhook.ca: certificate 1 cannot be read"},
 		{"a private key", webhook("https://erp.example/", block("EC PRIVATE KEY", "x")), "webhook.ca: holds a private key"},
 		{"a request", webhook("https://erp.example/", block("CERTIFICATE REQUEST", "x")), "webhook.ca: holds CERTIFICATE REQUEST"},
+		{"text that no database keeps", webhook("https://erp.example/", "\x00"+block("CERTIFICATE", "x")), "webhook.ca: hold a NUL"},
+		{"a user's name that none keeps", kafka(outbox.KafkaSpec{TLS: true, User: "edi\x00", Secret: "kafka"}), "kafka.user: must be a name"},
 		{"white space", webhook("https://erp.example/", " \n"), "webhook.ca: holds no certificate"},
 		{"more than anybody needs", webhook("https://erp.example/", strings.Repeat(issuer, 1000)), "webhook.ca: are "},
 		{"an issuer without TLS", webhook("http://erp.example/", issuer), "webhook.ca: is of no use without TLS"},
