@@ -137,15 +137,28 @@ func QueueAnswers(b *pgx.Batch, partner string, list []Answer) error {
 		select $1, unnest($2::text[]), unnest($3::bytea[]), unnest($4::int4[]), unnest($5::uuid[]), unnest($6::text[]), unnest($7::text[]), unnest($8::jsonb[]), unnest($9::text[])
 		on conflict do nothing`, partner, &id, &digest, &seq, &event, &kind, &acceptance, &told, &part)
 	b.Queue(`
-		with said as (
-			select event_id, part, kind, acceptance, answer_id, created_at, seq
-			from functional_answer where partner_id = $1 and event_id = any($2)),
-		held as (
-			select event_id, part, kind, acceptance, answer_id, created_at, seq from said s where not exists (
-				select from said l
-				where l.event_id = s.event_id and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
-					and (l.acceptance <> 'received' or s.acceptance = 'received')
-					and (l.part = s.part or l.part = '' or s.part = '' or starts_with(s.part, l.part || '/')))),
+		with said as materialized ( -- of each part the latest word, and the latest that only says received
+			select distinct on (event_id, part, acceptance = 'received') event_id, part, kind, acceptance, answer_id, created_at, seq
+			from functional_answer where partner_id = $1 and event_id = any($2)
+			order by event_id, part, acceptance = 'received', created_at desc, answer_id desc, seq desc),
+		held as ( -- an equality in each, so that many answers are compared by hash and not each with each
+			select event_id, part, kind, acceptance, answer_id, created_at, seq from said s
+			where not exists ( -- on the same part
+					select from said l
+					where l.event_id = s.event_id and l.part = s.part and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
+						and (l.acceptance <> 'received' or s.acceptance = 'received'))
+				and not exists ( -- on the group of a set
+					select from said l
+					where l.event_id = s.event_id and l.part = split_part(s.part, '/', 1) and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
+						and (l.acceptance <> 'received' or s.acceptance = 'received'))
+				and not exists ( -- on the whole
+					select from (select event_id, acceptance, created_at, answer_id, seq from said where part = '') as l
+					where l.event_id = s.event_id and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
+						and (l.acceptance <> 'received' or s.acceptance = 'received'))
+				and not (s.part = '' and exists ( -- on any part
+					select from said l
+					where l.event_id = s.event_id and (l.created_at, l.answer_id, l.seq) > (s.created_at, s.answer_id, s.seq)
+						and (l.acceptance <> 'received' or s.acceptance = 'received')))),
 		worst as (
 			select distinct on (event_id) event_id, kind, acceptance, answer_id, created_at from held
 			order by event_id, array_position(array['received', 'accepted', 'accepted with errors', 'unknown', 'partly accepted', 'rejected'], acceptance) desc,
