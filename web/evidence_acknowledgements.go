@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/edigw/edigw/dedup"
@@ -16,7 +17,8 @@ import (
 type sentEvidence struct {
 	sentAcknowledgement
 	// Configured is the address in the partner's settings at the time of the export,
-	// where it goes by webhook: each attempt goes to the one that is set then.
+	// where it goes by webhook: each attempt goes to the one that is set then. It is
+	// without its query, as theirs are: that may be a secret, and evidence is passed on.
 	Configured string                 `json:"address_at_export,omitempty"`
 	Tries      []outbox.EffectAttempt `json:"tries,omitempty"` // each with the address or path of its time
 	File       string                 `json:"file,omitempty"`
@@ -59,6 +61,16 @@ func (e *evidence) sentAcknowledgements() error {
 	return e.json("acknowledgements.json", "functional acknowledgements that leave by another way than the response: where to, attempts, state, and what the partner said of them", list)
 }
 
+// withoutQuery is an address as it may be shown.
+func withoutQuery(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
 // sentAcknowledgement writes the bytes of one, where they are still kept.
 func (e *evidence) sentAcknowledgement(s *sentEvidence) error {
 	if s.By == "webhook" {
@@ -66,7 +78,7 @@ func (e *evidence) sentAcknowledgement(s *sentEvidence) error {
 		if err != nil {
 			return err
 		}
-		s.Configured = p.Policy.AcknowledgeURL
+		s.Configured = withoutQuery(p.Policy.AcknowledgeURL)
 	}
 	var err error
 	ref := outbox.EffectRef{Partner: s.Partner, Event: s.Event, Target: outbox.AcknowledgementTargets[s.By]}

@@ -18,7 +18,7 @@ import (
 func TestEvidenceOfAcknowledgementsThatLeave(t *testing.T) {
 	r := filled(t)
 	if _, err := r.apply(t.Context(), accounts.Identity{}, []byte(strings.Replace(configuration, "name: ACME\n",
-		"name: ACME\nacknowledge_by: webhook\nacknowledge_url: https://acme.example/edi\n", 1))); err != nil {
+		"name: ACME\nacknowledge_by: webhook\nacknowledge_url: https://acme.example/edi?key=hidden\n", 1))); err != nil {
 		t.Fatal(err)
 	}
 	contrl := "UNB+UNOA:3+9520002000019:14+9520001000010:14+261127:0914+7'UCI+1+9520001000010:14+9520002000019:14+8'UNZ+1+7'"
