@@ -15,8 +15,10 @@ import (
 	"github.com/edigw/edigw/targets"
 )
 
-// acknowledgementWorkers send at once, half of them for one partner at most.
-const acknowledgementWorkers = 4
+// acknowledgementWorkers send at once, half of them for one partner at most. A target that
+// hangs has one for half a minute in each quarter of an hour: a hundred of ten thousand
+// partners' are three of them all the time.
+const acknowledgementWorkers = 16
 
 // prepareAcknowledgements makes what brings functional acknowledgements to partners
 // who do not take them in the response.

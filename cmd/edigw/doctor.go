@@ -281,7 +281,15 @@ func (d *doctor) subscriptions(ctx context.Context, pool *pgxpool.Pool) {
 	case h.Failing > 0:
 		d.ill("subscriptions", "`edigw subscriptions show NAME` says what fails", "%d of %d partners' events are not taken, the oldest since %s", h.Failing, h.Streams, h.Oldest.Round(time.Second))
 	case h.Oldest > eventsSoon:
-		d.ill("subscriptions", "start a gateway with --event-workers above 0; a transaction that lasts holds events back too: look into pg_stat_activity", "events have waited for %s", h.Oldest.Round(time.Second))
+		do := "start a gateway with --event-workers above 0"
+		holder, err := outbox.Subscriptions{Pool: pool}.Holder(ctx)
+		switch {
+		case err != nil:
+			do += "; a transaction that lasts holds events back too: " + err.Error()
+		case holder != "":
+			do += "; a transaction that lasts holds events back too, now " + holder
+		}
+		d.ill("subscriptions", do, "events have waited for %s", h.Oldest.Round(time.Second))
 	default:
 		d.well("subscriptions", "no event waits")
 	}

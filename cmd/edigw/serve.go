@@ -245,27 +245,27 @@ func checks(db *database) []web.Check {
 
 // makePartitions makes those of the coming months, daily: one that is missing
 // does not stop receipt, but its rows have to be moved later. Effects that are done
-// go with the month of their event.
+// go with the month of their event, at the start too: a process may never live for a day.
 func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
-	if err := outbox.IndexPartitions(ctx, db.pool); err != nil && ctx.Err() == nil {
-		log.Error("events of earlier months are read slowly", "err", err)
-	}
 	t := time.NewTicker(24 * time.Hour)
 	defer t.Stop()
 	for {
+		if err := outbox.IndexPartitions(ctx, db.pool); err != nil && ctx.Err() == nil {
+			log.Error("events of earlier months are read slowly; it is tried again tomorrow, and at the next start", "err", err)
+		}
+		if _, err := (outbox.Effects{Pool: db.pool}).Forget(ctx); err != nil && ctx.Err() == nil {
+			log.Error("effects that are done were not forgotten", "err", err)
+		}
+		if _, err := (outbox.Subscriptions{Pool: db.pool}).ForgetAttempts(ctx); err != nil && ctx.Err() == nil {
+			log.Error("the delivery log of events was not shortened", "err", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if err := journal.EnsurePartitions(ctx, db.pool, monthly...); err != nil && ctx.Err() == nil {
-				log.Error("partitions of the coming months were not made", "err", err)
-			}
-			if _, err := (outbox.Effects{Pool: db.pool}).Forget(ctx); err != nil && ctx.Err() == nil {
-				log.Error("effects that are done were not forgotten", "err", err)
-			}
-			if _, err := (outbox.Subscriptions{Pool: db.pool}).ForgetAttempts(ctx); err != nil && ctx.Err() == nil {
-				log.Error("the delivery log of events was not shortened", "err", err)
-			}
+		}
+		if err := journal.EnsurePartitions(ctx, db.pool, monthly...); err != nil && ctx.Err() == nil {
+			log.Error("partitions of the coming months were not made", "err", err)
 		}
 	}
 }
