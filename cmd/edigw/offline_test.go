@@ -272,6 +272,7 @@ func TestSettings(t *testing.T) {
 			"workers: 3\ndata_dir: ~\n":       "edigw.yaml:2: data_dir has no value",
 			"listen:\n  port: 8080\n":         "edigw.yaml:1: listen must be a value, or a list of them, and has keys of its own",
 			"workers: 3\nworkers: 4\n":        "workers",
+			"workers: 3\n---\nlisten: x\n":    "holds 2 YAML documents; write all settings into one",
 			"workers: 99999999999999999999\n": "99999999999999999999",
 		} {
 			got := edigw(t, "", nil, "config", "print", "--config", write("edigw.yaml", text))

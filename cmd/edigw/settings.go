@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/edigw/edigw/partners"
 )
 
 // defaultConfig is read where it exists and no other file is named.
@@ -55,6 +57,14 @@ func (a *app) settings(args []string) (*settings, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w; name another file with --config", err)
+	}
+	switch documents := partners.Documents(text); len(documents) {
+	case 0:
+		return s, nil
+	case 1:
+		text = documents[0]
+	default: // of which the others would be passed over without a word
+		return nil, fmt.Errorf("%s: holds %d YAML documents; write all settings into one", s.file, len(documents))
 	}
 	if err := yaml.Unmarshal(text, &s.keys); err != nil {
 		return nil, fmt.Errorf("%s: must be YAML with one setting a line, like `listen: 127.0.0.1:8080`: %w", s.file, err)
