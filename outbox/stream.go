@@ -105,9 +105,10 @@ func (s *Streams) due(ctx context.Context) ([]string, error) {
 			left join subscription_stream t on t.partner_id = p.id and t.subscription = s.name
 		where s.name = $1 and s.paused_at is null and t.paused_at is null and (t.due_at is null or t.due_at <= now()) and `+mayLeave+`
 			and (exists (select from subscription_event e where e.partner_id = p.id and e.subscription = s.name and e.state = 1 and e.due_at <= now())
-				or exists (select from outbox o where o.partner_id = p.id
+				or (select true from outbox o where o.partner_id = p.id -- in order, or the plan goes through all that he ever had
 					and (o.xid, o.event_id) > (coalesce(t.xid, s.from_xid), coalesce(t.event_id, '00000000-0000-0000-0000-000000000000'))
-					and o.xid < pg_snapshot_xmin(pg_current_snapshot())))`, s.Spec.Name, s.partners())
+					and o.xid < pg_snapshot_xmin(pg_current_snapshot())
+					order by o.xid, o.event_id limit 1))`, s.Spec.Name, s.partners())
 	if err != nil {
 		return nil, fmt.Errorf("look for events of subscription %s: %w", s.Spec.Name, err)
 	}
