@@ -28,7 +28,7 @@ type subscriptionsCommand struct {
 	Aside   subscriptionsSetAside `cmd:"" name:"aside" help:"Events that the target refused."`
 	Resend  subscriptionsResend   `cmd:"" help:"Send one event again, or all that were set aside."`
 	Dismiss subscriptionsDismiss  `cmd:"" help:"Give up an event that was set aside."`
-	Delete  subscriptionsDelete   `cmd:"" help:"End a subscription, with all it knew."`
+	Delete  subscriptionsDelete   `cmd:"" help:"End a subscription; its delivery log stays."`
 	Secret  subscriptionsSecret   `cmd:"" help:"Make a new secret for a webhook. Needs no server."`
 	Receive subscriptionsReceive  `cmd:"" help:"Receive a webhook and show what comes, to try it. Needs no server."`
 }
