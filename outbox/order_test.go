@@ -61,10 +61,17 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, delivery, "acme", outbox.DocumentCreated, "1")
-		ended := make(chan error)
+		if _, err := delivery.Exec(t.Context(), `lock table outbox_202702 in row exclusive mode`); err != nil { // as one that writes there
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
 		go func() { ended <- outbox.IndexPartitions(t.Context(), narrow) }()
 		for waits := false; !waits; {
+			select {
+			case err := <-ended:
+				t.Fatalf("it ended before the delivery that it has to wait for: %v", err)
+			default:
+			}
 			if err := pool.QueryRow(t.Context(), `select exists (select from pg_stat_progress_create_index where phase like 'waiting%'), pg_sleep(0.2)::text`).Scan(&waits, nil); err != nil {
 				t.Fatal(err)
 			}
