@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -105,7 +106,7 @@ func (f former) imported(t *testing.T, s *site) (done, added int) {
 
 // comesTo waits until an import is in the chunk before row n, as long as a slow
 // machine takes for that many.
-func (f former) comesTo(t *testing.T, s *site, n int) {
+func (f former) comesTo(t *testing.T, s *site, n int, said *heard) {
 	t.Helper()
 	for end := time.Now().Add(patience + time.Duration(n)*time.Millisecond); ; time.Sleep(20 * time.Millisecond) {
 		done, _ := f.imported(t, s)
@@ -113,19 +114,19 @@ func (f former) comesTo(t *testing.T, s *site, n int) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the import does not come to row %d: %d are done", n, done)
+			t.Fatalf("the import does not come to row %d: %d are done\n%s", n, done, said)
 		}
 	}
 }
 
 // importing runs `edigw import keys` as a process of its own.
-func (f former) importing(t *testing.T, dataDir string) (cmd *exec.Cmd, said *strings.Builder) {
+func (f former) importing(t *testing.T, dataDir string) (cmd *exec.Cmd, said *heard) {
 	t.Helper()
 	path, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	said = &strings.Builder{}
+	said = &heard{}
 	cmd = exec.Command(path, "import", "keys", f.path, "--data-dir", dataDir)
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -136,6 +137,40 @@ func (f former) importing(t *testing.T, dataDir string) (cmd *exec.Cmd, said *st
 		_ = cmd.Process.Kill() // it has ended, unless the test broke off
 	})
 	return cmd, said
+}
+
+// heard is what a process has said so far.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(p)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
+// hold keeps everybody from the import, as the request of a run that was killed
+// does until the database has ended it. It gives what ends that.
+func (f former) hold(t *testing.T, s *site) (end func()) {
+	t.Helper()
+	tx, err := s.pool.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = func() { _ = tx.Rollback(context.Background()) }
+	t.Cleanup(end)
+	if _, err := tx.Exec(context.Background(), `select from key_import for update`); err != nil {
+		t.Fatal(err)
+	}
+	return end
 }
 
 // TestImport kills the client in the middle of an import, then the gateway in the
@@ -151,7 +186,7 @@ func TestImport(t *testing.T) {
 
 		end := f.stopAt(t, site, f.rows/2+1)
 		client, said := f.importing(t, dataDir)
-		f.comesTo(t, site, f.rows/2)
+		f.comesTo(t, site, f.rows/2, said)
 		if err := client.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -166,8 +201,11 @@ func TestImport(t *testing.T) {
 
 		end = f.stopAt(t, site, f.rows-2)
 		begun := time.Now()
+		letGo := f.hold(t, site)
 		client, said = f.importing(t, dataDir)
-		f.comesTo(t, site, f.rows)
+		eventually(t, "the second run is told that the import is held", func() bool { return strings.Contains(said.String(), "trying again in") })
+		letGo()
+		f.comesTo(t, site, f.rows, said)
 		t.Logf("%.0f rows a second", float64(f.rows-first)/time.Since(begun).Seconds())
 		gateway.kill(t)
 		if done, _ := f.imported(t, site); !half(done, f.rows) {

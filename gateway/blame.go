@@ -20,7 +20,7 @@ var errCondemned = fmt.Errorf("documents could not be stored: %w", errStartAgain
 // 22xxx and 23xxx: their content) or dead, and the delivery starts again. The
 // happy path pays nothing for it.
 func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error) error {
-	if errors.Is(failed, errUnknownCommit) || isPassing(failed) && !isLasting(failed) || !pl.documentsRetained() {
+	if errors.Is(failed, errUnknownCommit) || IsMomentary(failed) || !pl.documentsRetained() {
 		return failed
 	}
 	s, err := g.beginInTurn(ctx, in)
@@ -44,7 +44,7 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 			if err == nil {
 				return nil
 			}
-			if isPassing(err) && !isLasting(err) {
+			if IsMomentary(err) {
 				return err
 			}
 			if _, rerr := s.conn.Exec(ctx, "rollback to savepoint document"); rerr != nil {

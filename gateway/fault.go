@@ -72,6 +72,10 @@ func isLasting(err error) bool {
 	return len(s) == 5 && (s[:2] == "0A" || s[:2] == "42" || s[:2] == "54")
 }
 
+// IsMomentary says of an error of the database that it may well be gone when the same
+// is tried again.
+func IsMomentary(err error) bool { return isPassing(err) && !isLasting(err) }
+
 func lostConnection(err error) bool {
 	var connect *pgconn.ConnectError
 	return errors.Is(err, errConnection) || errors.Is(err, errNotDurable) || errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

@@ -77,7 +77,7 @@ var Titles = map[string]string{
 	"busy":                  "The message is being worked on",
 	"not-the-next-row":      "The import is at another row",
 	"no-longer-kept":        "Its retention has passed",
-	"unavailable":           "The database does not answer",
+	"unavailable":           "The database does not answer in time",
 	"failed":                "Something went wrong on our side",
 }
 
@@ -114,8 +114,8 @@ func asProblem(err error) *problem {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: err.Error()}
 	case errors.Is(err, journal.ErrPurged):
 		return &problem{Status: http.StatusGone, Type: "no-longer-kept", Detail: "the payload is no longer kept: the partner's retention for payloads has passed; its digest and outcome still are"}
-	case errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
-		return &problem{Status: http.StatusServiceUnavailable, Type: "unavailable", Detail: "the database does not answer; try again"}
+	case errors.As(err, &network), errors.Is(err, context.DeadlineExceeded), gateway.IsMomentary(err):
+		return &problem{Status: http.StatusServiceUnavailable, Type: "unavailable", Detail: "the database does not answer in time; try again"}
 	}
 	return &problem{Status: http.StatusInternalServerError, Type: "failed", Detail: "this is no fault of the request; the log has the cause under the request's id"}
 }

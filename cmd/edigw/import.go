@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -61,11 +60,12 @@ func (c *importKeys) Run(a *app) (err error) {
 	if c.File == "-" {
 		name = "standard input"
 	}
-	var im importState
+	s := &importSender{app: a, api: api, connection: c.connection, keepFaults: c.Output == "json", progress: a.progressOf(int(total))}
 	asked := map[string]any{"name": name, "file_sha256": hex.EncodeToString(sum[:]), "dry_run": c.DryRun, "again": c.Again}
-	if _, err := api.ask(a, http.MethodPost, "/imports", nil, asked, &im); err != nil {
+	if err := s.begin(asked); err != nil {
 		return err
 	}
+	im := s.at
 	switch {
 	case im.Finished != nil:
 		a.progress("the file was imported on %s; --again reads it once more", clock(*im.Finished))
@@ -73,11 +73,9 @@ func (c *importKeys) Run(a *app) (err error) {
 		a.progress("going on behind row %d of %d", im.Rows, total)
 	}
 	if im.Finished == nil {
-		rows, err := readRows(c.File, p.Reader(0, p.Size()))
-		if err != nil {
+		if s.rows, err = readRows(c.File, p.Reader(0, p.Size())); err != nil {
 			return err
 		}
-		s := &importSender{app: a, api: api, connection: c.connection, rows: rows, at: im, keepFaults: c.Output == "json", progress: a.progressOf(int(total))}
 		if err := s.all(); err != nil {
 			return err
 		}

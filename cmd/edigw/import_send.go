@@ -36,6 +36,17 @@ type importSender struct {
 // before the run ends: the next one goes on where it stopped.
 var importPatience = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second}
 
+// begin has the gateway note the file, or say how far it is. The request of a run
+// that was broken off may still hold the import, so it asks as long as send does.
+func (s *importSender) begin(asked any) error {
+	for try := 0; ; try++ {
+		_, err := s.api.ask(s.app, http.MethodPost, "/imports", nil, asked, &s.at)
+		if err == nil || !s.again(err, try) {
+			return err
+		}
+	}
+}
+
 // all sends until the file ends.
 func (s *importSender) all() error {
 	s.progress.word = "faulty"
@@ -140,18 +151,29 @@ func (s *importSender) send(c chunkOfRows) error {
 				return nil
 			}
 			return fmt.Errorf("another run imports this file: it is at row %d; wait for its end, then run this again", s.at.Rows)
-		case s.app.ctx.Err() != nil, p != nil && !p.is("busy") && !p.is("unavailable"), try == len(importPatience):
+		case !s.again(err, try):
 			return fmt.Errorf("%w; rows up to %d are done: run this again, it goes on there", err, s.at.Rows)
 		}
-		s.app.progress("%v; trying again in %s", err, importPatience[try])
-		select {
-		case <-time.After(importPatience[try]):
-		case <-s.app.ctx.Done():
-		}
-		if again, err := s.app.client(s.connection); err == nil { // a gateway that was started anew may be elsewhere
-			s.api = again
-		}
 	}
+}
+
+// again waits before the gateway is asked once more, if that may help: it was busy,
+// not ready or not there.
+func (s *importSender) again(err error, try int) bool {
+	var p *problem
+	if errors.As(err, &p) && !p.is("busy") && !p.is("unavailable") || s.app.ctx.Err() != nil || try == len(importPatience) {
+		return false
+	}
+	s.app.progress("%v; trying again in %s", err, importPatience[try])
+	select {
+	case <-time.After(importPatience[try]):
+	case <-s.app.ctx.Done():
+		return false
+	}
+	if api, err := s.app.client(s.connection); err == nil { // a gateway that was started anew may be elsewhere
+		s.api = api
+	}
+	return true
 }
 
 // tell says on standard error what is wrong with a row, as compilers do.
