@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -129,7 +128,6 @@ func (f former) importing(t *testing.T, dataDir string) (cmd *exec.Cmd, said *he
 	said = &heard{}
 	cmd = exec.Command(path, "import", "keys", f.path, "--data-dir", dataDir)
 	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
