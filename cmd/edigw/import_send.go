@@ -37,11 +37,13 @@ type importSender struct {
 var importPatience = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second}
 
 // begin has the gateway note the file, or say how far it is. The request of a run
-// that was broken off may still hold the import, so it asks as long as send does.
+// that was broken off may still hold the import, so it asks as long as send does; but
+// where no gateway answers nothing has begun yet, and nobody is kept waiting.
 func (s *importSender) begin(asked any) error {
 	for try := 0; ; try++ {
 		_, err := s.api.ask(s.app, http.MethodPost, "/imports", nil, asked, &s.at)
-		if err == nil || !s.again(err, try) {
+		var p *problem
+		if err == nil || !errors.As(err, &p) || !s.again(err, try) {
 			return err
 		}
 	}

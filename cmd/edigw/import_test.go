@@ -229,3 +229,11 @@ func decode(t *testing.T, text string, v any) {
 		t.Fatalf("%v in %s", err, text)
 	}
 }
+
+func TestImportWithoutAGateway(t *testing.T) {
+	file := importFile(t, "partner;kind;message_id", "acme;interchange;x")
+	r := edigw(t, "", nil, "import", "keys", file, "--api", "http://127.0.0.1:1", "--token", "x")
+	if r.code != exitFailed || !strings.Contains(r.stderr, "is the gateway running there?") || strings.Contains(r.stderr, "trying again") {
+		t.Errorf("exit %d: %s", r.code, r.stderr)
+	}
+}
