@@ -69,6 +69,9 @@ var layout = []rule{
 	{"proxy", http, nil}, // who is behind a request, for every transport
 	{"httpin", http, slices.Concat(gateways, []string{"proxy"})},
 	{"as2", http, slices.Concat(gateways, []string{"cms", "proxy"})},
+	{"as4/infoset", nothing, nil}, // XML as a bounded information set
+	{"as4/c14n", nothing, []string{"as4/infoset"}},
+	{"as4/wssec", nothing, []string{"as4/infoset", "as4/c14n"}}, // message security: reaches as4 as parts and elements
 	{"as4", http, slices.Concat(gateways, []string{"proxy"})},
 	{"targets", http, gateways},
 	{"web", http, gateways},
