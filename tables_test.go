@@ -29,6 +29,7 @@ var owners = map[string]string{
 	"key_import":                 "dedup",
 	"delivery":                   "journal",
 	"payload":                    "journal",
+	"evidence":                   "journal",
 	"acknowledgement":            "journal",
 	"control_number":             "journal",
 	"outbox":                     "outbox",

@@ -83,7 +83,7 @@ type rig struct {
 func newRig(t *testing.T, settings string) *rig {
 	t.Helper()
 	r := &rig{t: t, pool: pgtest.New(t), spool: t.TempDir()}
-	if err := journal.EnsurePartitions(t.Context(), r.pool, "payload", "acknowledgement", "delivery", "outbox"); err != nil {
+	if err := journal.EnsurePartitions(t.Context(), r.pool, "payload", "evidence", "acknowledgement", "delivery", "outbox"); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&lockedWriter{w: &r.log, mu: &r.mu}, nil))

@@ -30,6 +30,15 @@ func (p *Payload) Hashed(sum [32]byte) *Payload {
 	return p
 }
 
+// Until gives a view of the payload's first end bytes, which need not be closed.
+func (p *Payload) Until(end int64) *Payload {
+	view := &Payload{file: p.file, size: end}
+	if p.file == nil {
+		view.mem = p.mem[:end:end]
+	}
+	return view
+}
+
 // Size is the length in bytes.
 func (p *Payload) Size() int64 { return p.size }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -22,6 +23,7 @@ type Delivery struct {
 	// gave no id.
 	TransportID string
 	Payload     *edi.Payload
+	Parts       []int64  // where its parts end, if it came in several; no interchange goes over an end
 	SHA256      [32]byte // of the payload: dedup.PartsDigest
 	Received    time.Time
 	Remote      string // address, for the journal
@@ -31,18 +33,38 @@ type Delivery struct {
 	// is refused and journalled, and no key is made.
 	Fault *Rejection
 
+	// Evidence is what proves who sent it: kept with the payload, and as long.
+	Evidence []Exhibit
+
 	// Render makes the answer's bytes before they are committed.
 	Render func(*Receipt) (Rendered, error)
+	// Signs says that Render is costly and remembers what it made. It is then asked
+	// once before a connection is taken, for what the delivery will be told as things
+	// stand.
+	Signs bool
+	// Binding is what an answer's bytes are tied to beside what is told: the sender
+	// holds them against what he sent last. Of AS2 it is the MIC with its algorithm and
+	// the kind of receipt that is asked for, of AS4 the references of the signature; of
+	// both the certificate that we sign with. Where a stored answer was made under
+	// another binding, the same outcome is rendered afresh. nil ties it to nothing.
+	Binding []byte
+	// Elsewhere has the answer leave by the outbox instead of in the response.
+	Elsewhere *Elsewhere
 	// WithAcknowledgement: functional acknowledgements travel in the answer.
 	WithAcknowledgement bool
 }
 
-// Rendered is an answer as it leaves.
+// Rendered is an answer as it leaves: the entity that is stored, and given again as it
+// is.
 type Rendered struct {
 	Status      int
 	ContentType string
+	Fields      Fields // further header fields
 	Body        []byte
 }
+
+// Fields are fields of an answer's header, in order.
+type Fields = journal.Fields
 
 // Receipt is our stored promise for one delivery.
 type Receipt struct {
@@ -78,8 +100,9 @@ const Mixed Verdict = "mixed"
 // Item is one interchange's part of a receipt. JSON is InterchangeReceipt,
 // stored and given again byte for byte.
 type Item struct {
-	Answer Answer
-	JSON   json.RawMessage
+	Answer       Answer
+	JSON         json.RawMessage
+	Acknowledged bool // a functional acknowledgement that the partner gets says so
 }
 
 // InterchangeReceipt is what a receipt says of one interchange.
@@ -110,9 +133,10 @@ type DocumentReceipt struct {
 }
 
 // FunctionalAcknowledgement is a CONTRL, or TA1 and 997, as text; content that
-// is no UTF-8 goes as base64.
+// is no UTF-8 goes as base64. One that leaves by another way has no content here.
 type FunctionalAcknowledgement struct {
 	Type    string `json:"type"`
+	By      string `json:"by,omitempty"` // acknowledge_by, where it is not the response
 	Content string `json:"content,omitempty"`
 	Base64  []byte `json:"content_base64,omitempty"`
 }

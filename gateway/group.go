@@ -27,7 +27,7 @@ var errAlone = errors.New("goes alone")
 
 // groupable: nothing about the delivery is known, and it is small.
 func (in *intake) groupable() bool {
-	if len(in.keys) > 0 || len(in.alsoLock) > 0 || in.Payload.Size() > groupPayload {
+	if len(in.keys) > 0 || len(in.alsoLock) > 0 || in.Payload.Size()+in.exhibitBytes() > groupPayload {
 		return false
 	}
 	posts := 0
@@ -252,6 +252,7 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 	var deliveries []*journal.Delivery
 	var jobs []dedup.Job
 	var answering []*result
+	var evidence []*journal.Evidence
 	for _, m := range ms {
 		answering = append(answering, m.pl.results...)
 		for _, r := range m.pl.results {
@@ -268,12 +269,18 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 		for _, p := range m.pl.payloads {
 			chunks = append(chunks, journal.Chunk{Partner: p.partner, ID: p.ref.ID, Month: p.ref.Month, Body: body[p.offset : p.offset+p.length]})
 		}
+		if e := m.pl.evidence(); e != nil {
+			evidence = append(evidence, e)
+		}
 		a, err := m.pl.acknowledgements(m.r)
 		if err != nil {
 			return err
 		}
 		acks = append(acks, a...)
 		events = append(events, g.events(m.pl)...)
+		if e := g.receiptDue(m.pl.in, m.r); e != nil {
+			events = append(events, *e)
+		}
 		deliveries = append(deliveries, g.journalRows(m.pl, m.r, m.pl.payloads)...)
 		jobs = append(jobs, m.pl.jobs()...)
 	}
@@ -287,6 +294,9 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 		return err
 	}
 	journal.QueueChunks(s.batch, chunks)
+	if err := journal.QueueEvidence(s.batch, evidence); err != nil {
+		return err
+	}
 	journal.QueueAcknowledgements(s.batch, acks)
 	if err := s.point(ctx, "acknowledgement"); err != nil {
 		return err

@@ -139,7 +139,7 @@ func (g *Gateway) split(d *Delivery) (*intake, error) {
 	in := &intake{Delivery: d, id: g.NewID(), payloadID: g.NewID(), started: time.Now(), now: g.Now(),
 		unkeyed: dedup.Revision{Partner: g.ConfigRevision(), Rules: g.rules()}}
 	var stray []*edi.Error
-	err := Walk(d.Payload, g.Formats, readingOf(d.Partner), func(f *Format, ic *edi.Interchange, fault *edi.Error) error {
+	err := walkParts(d.Payload, d.Parts, g.Formats, readingOf(d.Partner), func(f *Format, ic *edi.Interchange, fault *edi.Error) error {
 		if fault != nil && fault.Severity < edi.SeverityError {
 			stray = append(stray, fault)
 			return nil

@@ -273,7 +273,7 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 			return nil, err
 		}
 	}
-	r, err := g.repeat(in)
+	r, err := g.repeat(ctx, in)
 	if r != nil {
 		g.remember(in)
 	}
@@ -305,7 +305,7 @@ func (in *intake) accepted() bool {
 
 // repeat gives the stored answers of an accepted delivery again; nil if the
 // transport id's receipt was made of others.
-func (g *Gateway) repeat(in *intake) (*Receipt, error) {
+func (g *Gateway) repeat(ctx context.Context, in *intake) (*Receipt, error) {
 	pl := &plan{in: in}
 	if in.key.ID != "" {
 		pl.tkey = in.keys[in.key]
@@ -324,6 +324,9 @@ func (g *Gateway) repeat(in *intake) (*Receipt, error) {
 	}
 	r, err := g.receipt(pl)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.repeatElsewhere(ctx, in, r); err != nil {
 		return nil, err
 	}
 	g.Later.Add(g.journalRows(pl, r, nil)...)

@@ -50,7 +50,25 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 			return err
 		}
 	}
-	return nil
+	return g.draft(ctx, in)
+}
+
+// draft has the answer signed to a delivery of which nothing is known, as things stand:
+// a signature takes longer than all statements, and a committer makes one after another.
+// Where it turns out otherwise it is rendered again.
+func (g *Gateway) draft(ctx context.Context, in *intake) error {
+	if !in.Signs || in.foreseen || len(in.keys) > 0 {
+		return nil
+	}
+	defer in.undecide()
+	return g.atWork(ctx, in.Delivery, in.mayWait != nil, func() error {
+		pl, err := g.decide(in)
+		if err != nil {
+			return err
+		}
+		_, err = g.receipt(pl)
+		return err
+	})
 }
 
 // toPrepare gives the parts whose expected verdicts need them prepared.

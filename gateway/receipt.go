@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/outbox"
 )
 
 // What a receipt names of an interchange at most; the rest is counted, with a
@@ -38,6 +40,7 @@ func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
 		if err := g.item(pl, i, res); err != nil {
 			return nil, err
 		}
+		res.item.Acknowledged = in.acknowledged(res.item.Answer, res.item.JSON)
 		r.Items = append(r.Items, res.item)
 		if i == 0 || r.Verdict == res.verdict {
 			r.Verdict = res.verdict
@@ -59,8 +62,10 @@ func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
 	if pl.fromStore {
 		if ack := in.acks[pl.tvariant.Ack.ID]; ack != nil && ack.Receipt != nil {
 			r.Answer = Answer(pl.tvariant.Answer)
-			r.Rendered = Rendered{int(ack.Status), ack.ContentType, ack.Receipt}
-			return r, nil
+			if bytes.Equal(ack.Binding, in.Binding) {
+				r.Rendered = Rendered{Status: int(ack.Status), ContentType: ack.ContentType, Fields: ack.Fields, Body: ack.Receipt}
+				return r, nil
+			}
 		}
 	}
 	rendered, err := in.Render(r)
@@ -75,7 +80,7 @@ func (g *Gateway) receipt(pl *plan) (*Receipt, error) {
 func (g *Gateway) item(pl *plan, n int, r *result) error {
 	if r.stored {
 		if raw := pl.storedItem(n, r); raw != nil {
-			r.item = Item{r.answer, raw}
+			r.item = Item{Answer: r.answer, JSON: raw}
 			return nil
 		}
 	}
@@ -115,15 +120,19 @@ func (g *Gateway) item(pl *plan, n int, r *result) error {
 		if err != nil {
 			return err
 		}
-		if r.p.owner.Policy.AnswersInResponse() {
+		switch by := r.p.owner.Policy.Acknowledge; {
+		case ack == nil:
+		case r.p.owner.Policy.AnswersInResponse():
 			out.Acknowledgement = ack
+		case outbox.AcknowledgementTargets[by] != "":
+			out.Acknowledgement = &FunctionalAcknowledgement{Type: ack.Type, By: by}
 		}
 	}
 	raw, err := json.Marshal(out)
 	if err != nil {
 		return fmt.Errorf("receipt of %s: %w", out.MessageID, err)
 	}
-	r.item = Item{r.answer, raw}
+	r.item = Item{Answer: r.answer, JSON: raw}
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (g *Gateway) Receive(ctx context.Context, d *Delivery) (*Receipt, error) {
 		return nil, ErrBusy
 	}
 	defer leave()
-	if r, err := g.remembered(in); r != nil || err != nil {
+	if r, err := g.remembered(ctx, in); r != nil || err != nil {
 		return r, err
 	}
 

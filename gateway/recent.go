@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -76,7 +77,7 @@ func (g *Gateway) remember(in *intake) {
 		}
 	}
 	for _, a := range m.acks {
-		m.bytes += int64(len(a.Receipt) + len(a.Answer) + len(a.Functional))
+		m.bytes += int64(len(a.Receipt) + len(a.Answer) + len(a.Functional) + len(a.Binding) + a.Fields.Size())
 	}
 	for _, k := range m.keys {
 		m.bytes += keyBytes + int64(len(k.Variants[0].Messages))*44
@@ -112,7 +113,7 @@ func (x *recent) find(key recentKey) *remembered {
 }
 
 // remembered answers a plain repeat from memory; nil if it is none.
-func (g *Gateway) remembered(in *intake) (*Receipt, error) {
+func (g *Gateway) remembered(ctx context.Context, in *intake) (*Receipt, error) {
 	key, ok := in.recentKey()
 	if g.Recent == 0 || !ok {
 		return nil, nil
@@ -130,5 +131,5 @@ func (g *Gateway) remembered(in *intake) (*Receipt, error) {
 	if !in.plain() {
 		return nil, nil
 	}
-	return g.repeat(in)
+	return g.repeat(ctx, in)
 }

@@ -71,7 +71,7 @@ func newRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 	t.Helper()
-	if err := journal.EnsurePartitions(context.Background(), pool, "payload", "acknowledgement", "delivery", "outbox"); err != nil {
+	if err := journal.EnsurePartitions(context.Background(), pool, "payload", "evidence", "acknowledgement", "delivery", "outbox"); err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{t: t, by: map[string]*partners.Partner{}, now: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), conf: 1}

@@ -18,7 +18,7 @@ func TestAcknowledgementsThatAreSent(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if strings.Contains(string(receipt.Items[0].JSON), "CONTRL") {
+				if strings.Contains(string(receipt.Items[0].JSON), "UCI+1+") {
 					t.Errorf("it stands in the response too: %s", receipt.Items[0].JSON)
 				}
 			}

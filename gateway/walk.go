@@ -21,8 +21,24 @@ var ErrTooMany = errors.New("too many interchanges")
 // beside interchanges, and a note if it only marks the end of a file. An error of do
 // ends it and is returned as it is; any other but ErrTooMany is ours.
 func Walk(p *edi.Payload, formats []Format, o Reading, do func(f *Format, ic *edi.Interchange, fault *edi.Error) error) error {
-	count := 0
-	for from := int64(0); from < p.Size(); {
+	return walkParts(p, nil, formats, o, do)
+}
+
+// walkParts is Walk through a payload whose parts end where ends says. No interchange
+// goes over an end: what a part lacks is not taken from the next.
+func walkParts(p *edi.Payload, ends []int64, formats []Format, o Reading, do func(f *Format, ic *edi.Interchange, fault *edi.Error) error) error {
+	count, from := 0, int64(0)
+	for _, end := range ends {
+		if err := walk(p.Until(end), from, &count, formats, o, do); err != nil {
+			return err
+		}
+		from = end
+	}
+	return walk(p, from, &count, formats, o, do)
+}
+
+func walk(p *edi.Payload, from int64, count *int, formats []Format, o Reading, do func(f *Format, ic *edi.Interchange, fault *edi.Error) error) error {
+	for from < p.Size() {
 		f, err := formatAt(p, formats, from)
 		if err != nil {
 			return err
@@ -39,14 +55,14 @@ func Walk(p *edi.Payload, formats []Format, o Reading, do func(f *Format, ic *ed
 			return fmt.Errorf("split the payload: no progress at byte %d", from)
 		}
 		from = ic.Offset + ic.Length
-		if fault != nil && fault.Outside() && (count > 0 || from < p.Size()) {
+		if fault != nil && fault.Outside() && (*count > 0 || from < p.Size()) {
 			fault.Severity = outside(fault, o)
 		}
 		if fault == nil || fault.Severity >= edi.SeverityError {
-			if count == maxInterchanges {
+			if *count == maxInterchanges {
 				return ErrTooMany
 			}
-			count++
+			*count++
 		}
 		if err := do(f, ic, fault); err != nil {
 			return err

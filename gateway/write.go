@@ -160,6 +160,9 @@ func (g *Gateway) write(ctx context.Context, s *session, pl *plan, r *Receipt) e
 	if err := outbox.QueueEvents(s.batch, g.events(pl)); err != nil {
 		return err
 	}
+	if err := g.sendElsewhere(ctx, s, pl, r); err != nil {
+		return err
+	}
 	if err := pl.queueAnswers(s.batch); err != nil {
 		return err
 	}
@@ -203,7 +206,7 @@ func (g *Gateway) writePayload(ctx context.Context, s *session, pl *plan) error 
 			return err
 		}
 	}
-	return nil
+	return pl.writeEvidence(ctx, s)
 }
 
 // queuePayload keeps a stretch of a payload: what is in memory goes with the batch.
@@ -305,7 +308,7 @@ func (pl *plan) acknowledgements(r *Receipt) ([]*journal.Acknowledgement, error)
 			return nil, fmt.Errorf("keep the receipt: %w", err)
 		}
 		acks = append(acks, &journal.Acknowledgement{Partner: pl.in.Partner.ID, ID: pl.tvariant.Ack.ID, Month: pl.tvariant.Ack.Month,
-			Status: int16(r.Rendered.Status), ContentType: r.Rendered.ContentType, Receipt: r.Rendered.Body, Answer: parts})
+			Status: int16(r.Rendered.Status), ContentType: r.Rendered.ContentType, Fields: r.Rendered.Fields, Receipt: r.Rendered.Body, Answer: parts, Binding: pl.in.Binding})
 	}
 	pl.in.written = acks
 	return acks, nil

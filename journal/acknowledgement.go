@@ -19,7 +19,9 @@ type Acknowledgement struct {
 	Month       time.Time
 	Status      int16 // HTTP status of the rendered receipt
 	ContentType string
+	Fields      Fields // of the rendered receipt's header, beside Content-Type
 	Receipt     []byte
+	Binding     []byte // what its bytes are tied to; nil: to nothing
 	Answer      []byte // JSON: an interchange's gateway.InterchangeReceipt, or a list of them by position
 	Functional  []byte // CONTRL, TA1, 997 where it does not travel in the receipt
 }
@@ -29,7 +31,7 @@ func QueueAcknowledgements(b *pgx.Batch, acks []*Acknowledgement) {
 	if len(acks) == 0 {
 		return
 	}
-	var partner, id, month, status, contentType, receipt, answer, functional columns.Column
+	var partner, id, month, status, contentType, receipt, answer, functional, fields, binding columns.Column
 	for _, a := range acks {
 		partner.Text(a.Partner)
 		id.UUID(a.ID)
@@ -39,12 +41,14 @@ func QueueAcknowledgements(b *pgx.Batch, acks []*Acknowledgement) {
 		receipt.Bytes(a.Receipt)
 		answer.Bytes(a.Answer)
 		functional.Bytes(a.Functional)
+		fields.TextOrNull(a.Fields.String())
+		binding.Bytes(a.Binding)
 	}
 	columns.Queue(b, `
-		insert into acknowledgement (partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional)
+		insert into acknowledgement (partner_id, ack_id, purge_month, status, content_type, receipt, answer, functional, fields, binding)
 		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::int2[]), unnest($5::text[]), unnest($6::bytea[]),
-			unnest($7::bytea[]), unnest($8::bytea[])`,
-		&partner, &id, &month, &status, &contentType, &receipt, &answer, &functional)
+			unnest($7::bytea[]), unnest($8::bytea[]), unnest($9::text[]), unnest($10::bytea[])`,
+		&partner, &id, &month, &status, &contentType, &receipt, &answer, &functional, &fields, &binding)
 }
 
 // AckRef names a stored acknowledgement.
@@ -58,12 +62,14 @@ type AckRef struct {
 func QueueReadAcknowledgements(b *pgx.Batch, refs []AckRef, acks map[uuid.UUID]*Acknowledgement) {
 	for _, r := range refs {
 		b.Queue(`
-			select partner_id, ack_id, purge_month, status, coalesce(content_type, ''), receipt, answer, functional
+			select partner_id, ack_id, purge_month, status, coalesce(content_type, ''), receipt, answer, functional, coalesce(fields, ''), binding
 			from acknowledgement where partner_id = $1 and ack_id = $2 and purge_month = $3`, r.Partner, r.ID, r.Month,
 		).Query(func(rows pgx.Rows) error {
 			var a Acknowledgement
-			_, err := pgx.ForEachRow(rows, []any{&a.Partner, &a.ID, &a.Month, &a.Status, &a.ContentType, &a.Receipt, &a.Answer, &a.Functional}, func() error {
+			var fields string
+			_, err := pgx.ForEachRow(rows, []any{&a.Partner, &a.ID, &a.Month, &a.Status, &a.ContentType, &a.Receipt, &a.Answer, &a.Functional, &fields, &a.Binding}, func() error {
 				kept := a
+				kept.Fields = ParseFields(fields)
 				acks[a.ID] = &kept
 				return nil
 			})

@@ -80,10 +80,11 @@ func WritePayload(ctx context.Context, tx Execer, partner string, payload uuid.U
 }
 
 // QueueRelease moves a payload from the partition held to the month of its purge,
-// for itself and for the rows of the deliveries that brought it. A chunk costs as
-// much as writing it did.
+// for itself, its evidence, and the rows of the deliveries that brought it. A chunk
+// costs as much as writing it did.
 func QueueRelease(b *pgx.Batch, partner string, payload uuid.UUID, to time.Time, deliveries []uuid.UUID) {
 	b.Queue(`update payload set purge_month = $4 where partner_id = $1 and payload_id = $2 and purge_month = $3`, partner, payload, Held, to)
+	b.Queue(`update evidence set purge_month = $4 where partner_id = $1 and payload_id = $2 and purge_month = $3`, partner, payload, Held, to)
 	b.Queue(`
 		update delivery set payload_month = $4
 		where partner_id = $1 and delivery_id = any($5) and payload_id = $2 and payload_month = $3`, partner, payload, Held, to, deliveries)

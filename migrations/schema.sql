@@ -27,7 +27,9 @@ CREATE TABLE public.acknowledgement (
     receipt bytea,
     answer bytea,
     functional bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    fields text,
+    binding bytea
 )
 PARTITION BY RANGE (purge_month);
 ALTER TABLE ONLY public.acknowledgement ALTER COLUMN receipt SET COMPRESSION lz4;
@@ -43,7 +45,9 @@ CREATE TABLE public.acknowledgement_default (
     receipt bytea,
     answer bytea,
     functional bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    fields text,
+    binding bytea
 );
 ALTER TABLE ONLY public.acknowledgement_default ALTER COLUMN receipt SET COMPRESSION lz4;
 ALTER TABLE ONLY public.acknowledgement_default ALTER COLUMN answer SET COMPRESSION lz4;
@@ -58,7 +62,9 @@ CREATE TABLE public.acknowledgement_held (
     receipt bytea,
     answer bytea,
     functional bytea,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    fields text,
+    binding bytea
 );
 ALTER TABLE ONLY public.acknowledgement_held ALTER COLUMN receipt SET COMPRESSION lz4;
 ALTER TABLE ONLY public.acknowledgement_held ALTER COLUMN answer SET COMPRESSION lz4;
@@ -372,6 +378,46 @@ CREATE TABLE public.effect_pause (
     due_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.evidence (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    exhibit smallint NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    stretches jsonb,
+    body bytea NOT NULL
+)
+PARTITION BY RANGE (purge_month);
+ALTER TABLE ONLY public.evidence ALTER COLUMN body SET COMPRESSION lz4;
+
+CREATE TABLE public.evidence_default (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    exhibit smallint NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    stretches jsonb,
+    body bytea NOT NULL
+);
+ALTER TABLE ONLY public.evidence_default ALTER COLUMN body SET COMPRESSION lz4;
+
+CREATE TABLE public.evidence_held (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    payload_id uuid NOT NULL,
+    exhibit smallint NOT NULL,
+    seq integer NOT NULL,
+    purge_month date NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    stretches jsonb,
+    body bytea NOT NULL
+);
+ALTER TABLE ONLY public.evidence_held ALTER COLUMN body SET COMPRESSION lz4;
+
 CREATE TABLE public.expiry_told (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     fingerprint bytea NOT NULL,
@@ -396,7 +442,8 @@ CREATE TABLE public.functional_acknowledgement (
     answered_at timestamp with time zone,
     group_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     message_reference text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    groups jsonb
+    groups jsonb,
+    binding bytea
 );
 
 CREATE TABLE public.functional_answer (
@@ -739,6 +786,10 @@ ALTER TABLE ONLY public.delivery ATTACH PARTITION public.delivery_default DEFAUL
 
 ALTER TABLE ONLY public.delivery ATTACH PARTITION public.delivery_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
 
+ALTER TABLE ONLY public.evidence ATTACH PARTITION public.evidence_default DEFAULT;
+
+ALTER TABLE ONLY public.evidence ATTACH PARTITION public.evidence_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
+
 ALTER TABLE ONLY public.outbox ATTACH PARTITION public.outbox_default DEFAULT;
 
 ALTER TABLE ONLY public.outbox ATTACH PARTITION public.outbox_held FOR VALUES FROM ('9999-01-01') TO (MAXVALUE);
@@ -809,6 +860,15 @@ ALTER TABLE ONLY public.effect_pause
 
 ALTER TABLE ONLY public.effect
     ADD CONSTRAINT effect_pkey PRIMARY KEY (partner_id, event_id, target);
+
+ALTER TABLE ONLY public.evidence
+    ADD CONSTRAINT evidence_pkey PRIMARY KEY (partner_id, payload_id, exhibit, seq, purge_month);
+
+ALTER TABLE ONLY public.evidence_default
+    ADD CONSTRAINT evidence_default_pkey PRIMARY KEY (partner_id, payload_id, exhibit, seq, purge_month);
+
+ALTER TABLE ONLY public.evidence_held
+    ADD CONSTRAINT evidence_held_pkey PRIMARY KEY (partner_id, payload_id, exhibit, seq, purge_month);
 
 ALTER TABLE ONLY public.expiry_told
     ADD CONSTRAINT expiry_told_pkey PRIMARY KEY (partner_id, fingerprint, days);
@@ -982,6 +1042,10 @@ ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_default_pkey;
 ALTER INDEX public.delivery_message ATTACH PARTITION public.delivery_held_partner_id_message_id_idx;
 
 ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_held_pkey;
+
+ALTER INDEX public.evidence_pkey ATTACH PARTITION public.evidence_default_pkey;
+
+ALTER INDEX public.evidence_pkey ATTACH PARTITION public.evidence_held_pkey;
 
 ALTER INDEX public.outbox_pending ATTACH PARTITION public.outbox_default_next_at_idx;
 

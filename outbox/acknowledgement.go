@@ -64,6 +64,8 @@ type Acknowledgement struct {
 	Answered   *time.Time `json:"answered_at,omitempty"`
 	Answers    []Answer   `json:"answers,omitempty"` // all there are, the latest first; the fields before are of that one
 
+	Binding []byte `json:"-"` // of a transport's receipt: what its bytes are tied to
+
 	Group  string      `json:"group_reference,omitempty"`   // GS06 of its first group
 	Number string      `json:"message_reference,omitempty"` // 0062, ST02 of what stands first in it
 	Groups []SentGroup `json:"-"`                           // of X12
@@ -86,13 +88,13 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 	var partner, reference, typ, by, message, group, number []string
 	var id pgtype.FlatArray[pgtype.UUID]
 	var month pgtype.FlatArray[pgtype.Date]
-	var digest [][]byte
+	var digest, binding [][]byte
 	var groups []any
 	for _, a := range list {
 		partner, reference, typ, by, message = append(partner, a.Partner), append(reference, a.Reference), append(typ, a.Type), append(by, a.By), append(message, a.MessageID)
 		id, month = append(id, pgtype.UUID{Bytes: a.Event, Valid: true}), append(month, pgtype.Date{Time: a.Month, Valid: true})
 		digest = append(digest, a.SHA256[:])
-		group, number = append(group, a.Group), append(number, a.Number)
+		group, number, binding = append(group, a.Group), append(number, a.Number), append(binding, a.Binding)
 		if len(a.Groups) > 0 {
 			groups = append(groups, a.Groups)
 		} else {
@@ -100,10 +102,10 @@ func QueueAcknowledgements(b *pgx.Batch, list []Acknowledgement) {
 		}
 	}
 	b.Queue(`
-		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256, group_reference, message_reference, groups)
+		insert into functional_acknowledgement (partner_id, event_id, event_month, reference, type, by, message_id, payload_sha256, group_reference, message_reference, groups, binding)
 		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::date[]), unnest($4::text[]), unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::bytea[]),
-			unnest($9::text[]), unnest($10::text[]), unnest($11::jsonb[])`,
-		partner, id, month, reference, typ, by, message, digest, group, number, groups)
+			unnest($9::text[]), unnest($10::text[]), unnest($11::jsonb[]), unnest($12::bytea[])`,
+		partner, id, month, reference, typ, by, message, digest, group, number, groups, binding)
 }
 
 // AcknowledgementFilter narrows Acknowledgements.List; empty fields do not.

@@ -65,7 +65,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, pool: pgtest.New(t), tokens: map[accounts.Role]string{}}
 	ctx := t.Context()
-	if err := journal.EnsurePartitions(ctx, r.pool, "payload", "acknowledgement", "delivery", "outbox"); err != nil {
+	if err := journal.EnsurePartitions(ctx, r.pool, "payload", "evidence", "acknowledgement", "delivery", "outbox"); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

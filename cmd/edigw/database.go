@@ -33,7 +33,7 @@ const oldestServer, newestServer = embeddedpg.Oldest, 18
 const poolPatience = 2 * time.Second
 
 // monthly are the tables partitioned by the month of purge.
-var monthly = []string{"payload", "acknowledgement", "delivery", "outbox"}
+var monthly = []string{"payload", "evidence", "acknowledgement", "delivery", "outbox"}
 
 // database is the one in use: a server of ours, or one that was there.
 type database struct {

@@ -1,0 +1,73 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// ReceiptDue is the type of the outbox row that holds a transport's receipt on its way;
+// nobody subscribes to it.
+const ReceiptDue = "receipt.due"
+
+// ReceiptBody is the outbox row's body: an entity, and where it goes.
+type ReceiptBody struct {
+	Type        string      `json:"type"` // MDN
+	MessageID   string      `json:"message_id"`
+	Address     string      `json:"address"`
+	ContentType string      `json:"content_type"`
+	Fields      [][2]string `json:"fields,omitempty"`
+	Content     []byte      `json:"content"` // base64 in JSON
+}
+
+// Transaction is what SendReceiptAgain works in.
+type Transaction interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// SendReceiptAgain has a receipt sent again that was sent under the same binding, to the
+// address that is asked for now, or sends e where there was none. One on its way under
+// another binding, which the sender no longer waits for, is given up.
+func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
+	a := e.Acknowledges
+	var event uuid.UUID
+	err := tx.QueryRow(ctx, `
+		select event_id from functional_acknowledgement
+		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and type = $4 and binding is not distinct from $5
+		order by created_at desc, event_id desc limit 1`, e.Partner, a.MessageID, a.SHA256[:], a.Type, a.Binding).Scan(&event)
+	if err != nil && err != pgx.ErrNoRows {
+		return fmt.Errorf("look for a receipt of %s: %w", a.MessageID, err)
+	}
+	var b pgx.Batch
+	if err == nil {
+		b.Queue(`
+			with again as materialized (
+				select partner_id, event_id, target from effect
+				where partner_id = $1 and event_id = $2 and state in (3, 4, 5)
+				for update skip locked)
+			update effect e set state = 1, attempts = 0, due_at = now(), lease_id = null, place = '', ended_at = null
+			from again
+			where e.partner_id = again.partner_id and e.event_id = again.event_id and e.target = again.target`, e.Partner, event)
+	} else {
+		b.Queue(`
+			with late as materialized (
+				select x.partner_id, x.event_id, x.target
+				from functional_acknowledgement a join effect x on x.partner_id = a.partner_id and x.event_id = a.event_id
+				where a.partner_id = $1 and a.message_id = $2 and a.payload_sha256 = $3 and a.type = $4 and x.state = 1
+				order by x.event_id
+				for update of x skip locked)
+			update effect x set state = 4, failure = 'a retry of the message is answered instead', ended_at = now()
+			from late
+			where x.partner_id = late.partner_id and x.event_id = late.event_id and x.target = late.target`, e.Partner, a.MessageID, a.SHA256[:], a.Type)
+		if err := QueueEvents(&b, []Event{e}); err != nil {
+			return err
+		}
+	}
+	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
+		return fmt.Errorf("send a receipt of %s again: %w", a.MessageID, err)
+	}
+	return nil
+}
