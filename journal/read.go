@@ -97,6 +97,11 @@ func (r Reader) Payload(ctx context.Context, partner string, payload uuid.UUID, 
 	return ReadPayload(ctx, r.Pool, partner, payload, month, offset, length)
 }
 
+// Evidence gives what proves who sent a stored payload.
+func (r Reader) Evidence(ctx context.Context, partner string, payload uuid.UUID, month time.Time) ([]ExhibitReader, error) {
+	return ReadEvidence(ctx, r.Pool, partner, payload, month)
+}
+
 // Acknowledgements gives what is still kept of refs, by id.
 func (r Reader) Acknowledgements(ctx context.Context, refs []AckRef) (map[uuid.UUID]*Acknowledgement, error) {
 	return ReadAcknowledgements(ctx, r.Pool, refs)

@@ -22,11 +22,11 @@ import (
 //
 // Nothing in it needs edigw to be read or checked: README.txt has the commands.
 
-// evidenceParts are what a message has evidence of, in the order of the zip. A
-// transport that keeps signatures adds a line.
+// evidenceParts are what a message has evidence of, in the order of the zip.
 var evidenceParts = []func(*evidence) error{
 	(*evidence).message,
 	(*evidence).payloads,
+	(*evidence).signatures,
 	(*evidence).journal, // with the receipts that it names
 	(*evidence).sentAcknowledgements,
 	(*evidence).documents,

@@ -163,6 +163,10 @@ func (e *evidence) acknowledgements(refs []journal.AckRef) error {
 				e.gap("acknowledgement %s is no longer kept: its retention has passed", r.ID)
 				continue
 			}
+			if len(a.Fields) > 0 || strings.HasPrefix(a.ContentType, "multipart/") { // its header is part of what a tool reads
+				a.Receipt = slices.Concat([]byte("MIME-Version: 1.0\r\nContent-Type: "+a.ContentType+"\r\n"+
+					strings.ReplaceAll(a.Fields.String(), "\n", "\r\n")+"\r\n"), a.Receipt)
+			}
 			for _, f := range []struct {
 				ending, what string
 				text         []byte
@@ -184,8 +188,11 @@ func (e *evidence) acknowledgements(refs []journal.AckRef) error {
 }
 
 func ending(contentType string) string {
-	if strings.Contains(contentType, "json") {
+	switch {
+	case strings.Contains(contentType, "json"):
 		return ".receipt.json"
+	case strings.HasPrefix(contentType, "multipart/"):
+		return ".receipt.eml"
 	}
 	return ".receipt"
 }
@@ -289,8 +296,18 @@ How to check that nothing was changed
 `)
 	b.WriteString(signed)
 	b.WriteString(`
-  Plain HTTP carries no signature. What a transport signed is in signatures/, with the
-  commands that verify it, where there is such a folder.
+  Plain HTTP carries no signature. What a transport signed is in signatures/, in a folder
+  for each payload, where there is such a folder. In it is what was signed, with its
+  signature, byte for byte, and the certificate that the gateway verified it with.
+
+  AS2: signed-entity.eml is a MIME entity; -noverify leaves out who issued the
+  certificate, since partners agree on certificates by themselves.
+
+    openssl cms -verify -binary -inform SMIME -in signatures/DIGEST/signed-entity.eml \\
+      -certfile signatures/DIGEST/certificate.pem -nointern -noverify -out content
+
+  AS4: envelope.xml is the SOAP envelope with its signature, and the parts that the
+  signature refers to by cid: stand beside it.
 `)
 	if len(m.Gaps) > 0 {
 		b.WriteString("\nWhat is not here\n")
