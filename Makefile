@@ -33,6 +33,7 @@ setup: ## Install the PostgreSQL binaries if there are none
 
 checker:
 	@deploy/spin
+	@deploy/xmlsec
 
 test: setup checker ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)

@@ -2,49 +2,59 @@ package infoset
 
 import "math"
 
-// Limits bound a document before it is believed. Zero is no bound for none of
-// them: NewReader and Parse take what is zero from Header.
+// Limits bound a document before it is believed. A zero value takes that of Header.
 type Limits struct {
-	Bytes      int64 // of the whole text, before it is decoded
+	Bytes      int64 // of the whole text
 	Depth      int   // of open elements
-	Elements   int64 // of the whole document
+	Items      int64 // elements, attributes, comments, instructions and CDATA sections of the whole document
 	Attributes int   // of one element, namespace declarations among them
 	Names      int   // bytes of one name
 	Values     int   // bytes of all attribute values of one element
 	Notes      int   // bytes of one comment or processing instruction
 
-	// Instructions lets processing instructions stand. SOAP 1.2 part 1 §5 has
-	// none in a message.
+	// Instructions lets processing instructions stand. SOAP 1.2 part 1 §5 has none in a
+	// message.
 	Instructions bool
 }
 
-// Header is what a SOAP part may be: payloads travel beside it.
+// maxBindings bounds the namespace declarations in scope: each name looks through
+// them.
+const maxBindings = 256
+
+// Header is what a SOAP part may be: payloads travel beside it. 2 MB of the smallest
+// elements would be 30 times that as a tree; 50,000 items are about 12 MB.
 var Header = Limits{
-	Bytes: 2 << 20, Depth: 64, Elements: 20_000, Attributes: 64,
+	Bytes: 2 << 20, Depth: 64, Items: 50_000, Attributes: 64,
 	Names: 256, Values: 64 << 10, Notes: 16 << 10,
 }
 
 // Payload is what a signed XML part may be. It is read as a stream, of which only
 // the open elements are held.
 var Payload = Limits{
-	Bytes: math.MaxInt64, Depth: 512, Elements: math.MaxInt64, Attributes: 1_024,
+	Bytes: math.MaxInt64, Depth: 512, Items: math.MaxInt64, Attributes: 1_024,
 	Names: 1_024, Values: 1 << 20, Notes: 1 << 20, Instructions: true,
 }
 
 func (l Limits) orHeader() Limits {
-	for _, f := range []struct{ value, or *int }{
-		{&l.Depth, &Header.Depth}, {&l.Attributes, &Header.Attributes}, {&l.Names, &Header.Names},
-		{&l.Values, &Header.Values}, {&l.Notes, &Header.Notes},
+	for _, f := range []struct {
+		value *int
+		or    int
+	}{
+		{&l.Depth, Header.Depth},
+		{&l.Attributes, Header.Attributes},
+		{&l.Names, Header.Names},
+		{&l.Values, Header.Values},
+		{&l.Notes, Header.Notes},
 	} {
 		if *f.value == 0 {
-			*f.value = *f.or
+			*f.value = f.or
 		}
 	}
 	if l.Bytes == 0 {
 		l.Bytes = Header.Bytes
 	}
-	if l.Elements == 0 {
-		l.Elements = Header.Elements
+	if l.Items == 0 {
+		l.Items = Header.Items
 	}
 	return l
 }
