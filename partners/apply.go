@@ -273,6 +273,9 @@ func (c *configuration) check(spec Spec) (faults Faults) {
 				faults = append(faults, spec.fault("identifiers", "%s belongs to partner %s", address, id))
 			}
 		}
+		if p.AS4.Profile != AS4None && other.spec.AS4.Profile != AS4None && p.AS4.pair() == other.spec.AS4.pair() {
+			faults = append(faults, spec.fault("as4.from", "%s to %s is how partner %s sends; each needs an eb:PartyId of its own", p.AS4.From.ID, p.AS4.To.ID, id))
+		}
 		for _, t := range p.HTTP.Tokens {
 			if slices.ContainsFunc(other.spec.HTTP.Tokens, func(o TokenSpec) bool { return o.SHA256 == t.SHA256 }) {
 				faults = append(faults, spec.fault("http.tokens", "token %q is also partner %s's; each needs its own", t.Label, id))

@@ -35,6 +35,7 @@ type view struct {
 	counter       int64
 	partners      map[string]*Partner
 	bySender      map[Identifier]*Partner
+	byAS4         map[as4Pair]*Partner
 	tokens        map[[32]byte]Token
 	organisations map[string]map[Identifier]bool
 }
@@ -51,6 +52,7 @@ func (d *Directory) Load(ctx context.Context) error {
 		counter:       c.counter,
 		partners:      map[string]*Partner{},
 		bySender:      map[Identifier]*Partner{},
+		byAS4:         map[as4Pair]*Partner{},
 		tokens:        map[[32]byte]Token{},
 		organisations: map[string]map[Identifier]bool{},
 	}
@@ -59,6 +61,9 @@ func (d *Directory) Load(ctx context.Context) error {
 		v.partners[id] = p.value(now)
 		for _, address := range p.spec.Identifiers {
 			v.bySender[address] = v.partners[id]
+		}
+		if p.spec.AS4.Profile != AS4None {
+			v.byAS4[p.spec.AS4.pair()] = v.partners[id]
 		}
 	}
 	for _, t := range c.tokens {

@@ -479,3 +479,41 @@ func (s *syncBuffer) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+func TestByAS4(t *testing.T) {
+	s, _ := newStore(t)
+	const ours = ", to: {id: north-ap, type: urn:t}}"
+	apply(t, s, north+partner("acme", "as4: {profile: edelivery-1.15, from: {id: acme-ap, type: urn:t}"+ours)+partner("bolt", "as4: {profile: edelivery-2.0, from: {id: bolt-ap, type: urn:t}"+ours)+partner("mute"))
+	d := load(t, s)
+	t.Run("who sends to whom, ids with their types, says whose message it is", func(t *testing.T) {
+		for _, c := range []struct{ from, fromType, to, toType, want string }{
+			{"acme-ap", "urn:t", "north-ap", "urn:t", "acme"},
+			{"bolt-ap", "urn:t", "north-ap", "urn:t", "bolt"},
+			{"acme-ap", "", "north-ap", "urn:t", ""},
+			{"acme-ap", "urn:t", "north-ap", "", ""},
+			{"north-ap", "urn:t", "acme-ap", "urn:t", ""},
+			{"ACME-AP", "urn:t", "north-ap", "urn:t", ""},
+			{"none", "none", "none", "none", ""},
+		} {
+			got := ""
+			if p := d.ByAS4(c.from, c.fromType, c.to, c.toType); p != nil {
+				got = p.ID
+			}
+			if got != c.want {
+				t.Errorf("%+v: got %q", c, got)
+			}
+		}
+	})
+	t.Run("two partners with the same names are refused", func(t *testing.T) {
+		_, err := tryApply(t, s, partner("copy", "as4: {profile: peppol, from: {id: acme-ap, type: urn:t}"+ours))
+		if err == nil || !strings.Contains(err.Error(), "as4.from: acme-ap to north-ap is how partner acme sends") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("one that leaves AS4 is not found by it any more", func(t *testing.T) {
+		apply(t, s, partner("acme"))
+		if p := load(t, s).ByAS4("acme-ap", "urn:t", "north-ap", "urn:t"); p != nil {
+			t.Errorf("found %s", p.ID)
+		}
+	})
+}

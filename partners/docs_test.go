@@ -63,6 +63,10 @@ func TestReferenceOfPartners(t *testing.T) {
 				"certificates[].": "kind: Partner\ncertificates:\n  - label: x\n    ",
 				"http.":           "kind: Partner\nhttp:\n  ",
 				"http.tokens[].":  "kind: Partner\nhttp:\n  tokens:\n    - label: x\n      ",
+				"as4.":            "kind: Partner\nas4:\n  ",
+				"as4.from.":       "kind: Partner\nas4:\n  from:\n    ",
+				"as4.to.":         "kind: Partner\nas4:\n  to:\n    ",
+				"as4.services[].": "kind: Partner\nas4:\n  services:\n    - service: x\n      ",
 			},
 		} {
 			var want []string
@@ -143,6 +147,27 @@ func defaultsByKey(s partners.PartnerSpec) map[string]string {
 	// It has two places and one default.
 	rows["reuse_after"] = rows["retention.reuse_after"]
 	return rows
+}
+
+func TestReferenceOfAS4Profiles(t *testing.T) {
+	text := string(readFile(t, reference))
+	none := partners.PartnerSpec{AS4: partners.AS4DefaultsOf(partners.AS4None)}
+	for _, p := range partners.AS4Profiles {
+		t.Run(p.Name, func(t *testing.T) {
+			before, after := defaultsByKey(none), defaultsByKey(partners.PartnerSpec{AS4: partners.AS4DefaultsOf(p.Name)})
+			var differs []string
+			for key, value := range after {
+				if key != "as4.profile" && value != before[key] {
+					differs = append(differs, "`"+strings.TrimPrefix(key, "as4.")+": "+strings.Trim(value, "`")+"`")
+				}
+			}
+			slices.Sort(differs)
+			row := "| `" + p.Name + "` | " + p.For + " | " + strings.Join(differs, ", ") + " |\n"
+			if row = strings.ReplaceAll(row, "|  |", "| |"); !strings.Contains(text, row) {
+				t.Errorf("not there: %s", row)
+			}
+		})
+	}
 }
 
 func TestReferenceOfPresets(t *testing.T) {

@@ -66,5 +66,6 @@ func (s PartnerSpec) lists() PartnerSpec {
 	s.Absorb = append([]string{}, s.Absorb...)
 	s.Certificates = append([]CertificateSpec{}, s.Certificates...)
 	s.HTTP.Tokens = append([]TokenSpec{}, s.HTTP.Tokens...)
+	s.AS4.Services = append([]AS4Service{}, s.AS4.Services...)
 	return s
 }

@@ -40,7 +40,7 @@ func (d *document) organisation(body ast.Node) *OrganisationSpec {
 func (d *document) partner(body ast.Node) *PartnerSpec {
 	spec := d.preset(body)
 	s := &spec
-	windows, deferred := map[string]*token.Token{}, map[string]*token.Token{}
+	windows, deferred, as4 := map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}
 	seen := d.mapping(body, "",
 		field{"kind", func(ast.Node, string) {}}, // read already
 		field{"id", d.shortName(&s.ID)},
@@ -78,6 +78,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"retention", d.retention(&s.Retention, windows)},
 		field{"certificates", d.certificates(&s.Certificates)},
 		field{"http", d.http(&s.HTTP)},
+		field{"as4", d.as4(&s.AS4, as4)},
 	)
 	d.require(body, seen, "id", "the partner's short name, like `id: acme`")
 	d.require(body, seen, "organisation", "the id of the organisation of ours that this partner sends to")
@@ -93,6 +94,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 	}
 	d.processed(s, deferred)
 	d.acknowledged(s, seen)
+	d.agreedOnAS4(&s.AS4, seen["as4"], as4)
 	if slices.Contains(s.SpeaksFor, s.ID) && s.ID != "" {
 		d.fault(seen["speaks_for"], "speaks_for", "names the partner itself; every partner speaks for itself")
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -79,6 +80,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
 		".HTTP.Credentials": oneOf("any", "token", "certificate", "both"), ".Certificates": anyCertificates(t),
 	}
+	maps.Copy(set, anyAS4(t))
 	for key := range leaves(*p) {
 		value, ok := set[key]
 		if !ok {
@@ -87,6 +89,29 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		setLeaf(p, key, value)
 	}
 	return p
+}
+
+// anyAS4 draws what is agreed for AS4; without a profile nothing is.
+func anyAS4(t *rapid.T) map[string]any {
+	oneOf := func(words ...string) string { return rapid.SampledFrom(words).Draw(t, "word") }
+	drawn := map[string]any{}
+	whole := partners.PartnerSpec{AS4: partners.AS4DefaultsOf("none")}
+	if rapid.Bool().Draw(t, "as4") {
+		awkward := func() string { return oneOf("none", "urn:a:b", "0123", "true", "~", "a:", "-", "#x", "'", "x") }
+		whole.AS4 = partners.AS4Spec{Profile: oneOf("edelivery-1.15", "edelivery-2.0", "peppol"),
+			From: partners.AS4Party{ID: oneOf("0123", "no", "ap:1"), Type: awkward(), Role: awkward()}, To: partners.AS4Party{ID: oneOf("1e5", "ap"), Type: awkward(), Role: awkward()},
+			Agreement: awkward(), AgreementType: awkward(), MPC: oneOf("default", "urn:c"),
+			Services: rapid.SampledFrom([][]partners.AS4Service{nil, {{"urn:s", "none", "none"}}, {{"a", "none", "1"}, {"a", "~", "none"}}}).Draw(t, "services"),
+			Unsigned: oneOf("refuse", "certificate", "accept"), UnsignedBody: oneOf("refuse", "accept"), Unencrypted: oneOf("refuse", "accept"),
+			Signatures: rapid.SampledFrom([][]string{{"ed25519"}, {"rsa-sha256", "ecdsa-sha512"}}).Draw(t, "signatures"), SHA1: oneOf("refuse", "accept"), CBC: oneOf("refuse", "accept"),
+			Errors: oneOf("signal", "fault"), Token: oneOf(partners.AS4Tokens...), Compression: oneOf("gzip", "none"), URL: oneOf("none", "http://10.0.0.1:8080/as4?a=b")}
+	}
+	for key, value := range leaves(whole) {
+		if strings.HasPrefix(key, ".AS4.") {
+			drawn[key] = value
+		}
+	}
+	return drawn
 }
 
 // setLeaf sets what leaves gave under path.

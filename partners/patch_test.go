@@ -51,6 +51,23 @@ func TestPatch(t *testing.T) {
 			}
 		}
 	})
+	t.Run("AS4 is switched on by a profile, which brings its defaults", func(t *testing.T) {
+		s, _ := newStore(t)
+		apply(t, s, north+partner("acme"))
+		if _, err := patch(t, s, 1, `{"as4": {"profile": "peppol", "from": {"id": "POP000001"}, "to": {"id": "POP000002"}}}`); err != nil {
+			t.Fatal(err)
+		}
+		got := get(t, s, "acme").AS4
+		if got == nil || got.Agreement != "urn:fdc:peppol.eu:2017:agreements:tia:ap_provider" || got.From.Type != "urn:fdc:peppol.eu:2017:identifiers:ap" || got.MPC != "" {
+			t.Errorf("got %+v", got)
+		}
+		if _, err := patch(t, s, 2, `{"as4": {"profile": "none"}}`); err == nil {
+			t.Error("what is of no use was taken")
+		}
+		if _, err := patch(t, s, 2, `{"as4": null}`); err != nil || get(t, s, "acme").AS4 != nil {
+			t.Errorf("%v, %+v", err, get(t, s, "acme").AS4)
+		}
+	})
 	t.Run("what is nowhere written out is patched as well", func(t *testing.T) {
 		s, _ := newStore(t)
 		apply(t, s, north+partner("acme"))

@@ -19,7 +19,7 @@ const MaxText = 16 << 20
 // maxDocument bounds one document, since the YAML parser takes time that grows
 // with the square of the length of hostile texts: seconds for this many bytes.
 // The fullest partner that Write may write is shorter.
-const maxDocument = 160 << 10
+const maxDocument = 192 << 10
 
 // maxNesting bounds brackets in brackets, for which the parser takes a minute
 // instead of seconds. Brackets in quotes count too.

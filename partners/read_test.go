@@ -114,6 +114,11 @@ func TestRead(t *testing.T) {
 				{Label: "by file", SHA256: sha256Hex("a token from a file"), Expires: &instant},
 				{Label: "erp", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Expires: &expires},
 			}},
+			AS4: partners.AS4Spec{Profile: "peppol", From: partners.AS4Party{ID: "POP000001", Type: "urn:varied:party", Role: "urn:varied:seller"},
+				To: partners.AS4Party{ID: "POP000002", Type: "urn:varied:our-party", Role: "urn:varied:buyer"}, Agreement: "urn:varied:agreement", AgreementType: "urn:varied:agreements",
+				MPC: "urn:varied:channel", Services: []partners.AS4Service{{"urn:varied:anything", "none", "none"}, {"urn:varied:orders", "urn:varied:process", "urn:varied:invoice::2.1"}},
+				Unsigned: "certificate", UnsignedBody: "accept", Unencrypted: "accept", Signatures: []string{"rsa-sha512", "ed25519"}, SHA1: "accept", CBC: "accept",
+				Errors: "fault", Token: "ski", Compression: "none", URL: "https://varied.example/as4"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -151,7 +156,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:81 partner small",
+			"testdata/varied.yaml:101 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -221,7 +226,7 @@ func TestReadFaults(t *testing.T) {
 		for text, want := range map[string]string{
 			strings.Repeat("[", 60_000):                  "x.yaml:1:1: brackets are nested too deep",
 			"---\na: " + strings.Repeat("{a: ", 15_000):  "x.yaml:1:1: brackets are nested too deep",
-			"a: 1\n---\n" + strings.Repeat("a", 160<<10): "x.yaml:2:1: a document has at most 163840 bytes",
+			"a: 1\n---\n" + strings.Repeat("a", 192<<10): "x.yaml:2:1: a document has at most 196608 bytes",
 			strings.Repeat("#\n", 8<<20+1):               "x.yaml: a configuration file has at most 16777216 bytes; split it",
 		} {
 			_, err := reader.Read("x.yaml", []byte(text))
@@ -246,6 +251,13 @@ func TestReadFaults(t *testing.T) {
 		for i := range 8 {
 			p.Certificates = append(p.Certificates, partners.CertificateSpec{Label: strings.Repeat("日", 58) + fmt.Sprintf("%02d", i), Certificate: longCertificate(t),
 				Purposes: slices.Clone(partners.Purposes), Pin: "certificate", KeyUsage: "enforce", From: &expires, Until: &later})
+		}
+		long := func(i int) string { return fmt.Sprintf("%0255d", i) }
+		p.AS4 = partners.AS4DefaultsOf("peppol")
+		p.AS4.From, p.AS4.To = partners.AS4Party{ID: long(1), Type: long(2), Role: long(3)}, partners.AS4Party{ID: long(1), Type: long(2), Role: long(3)}
+		p.AS4.Agreement, p.AS4.AgreementType, p.AS4.MPC, p.AS4.URL = long(1), long(2), long(3), "https://"+strings.Repeat("a", 1900)
+		for i := range 20 {
+			p.AS4.Services = append(p.AS4.Services, partners.AS4Service{Service: long(i), Type: long(i), Action: long(i)})
 		}
 		partners.Normalise([]partners.Spec{{Partner: &p}})
 		text, err := partners.Write([]partners.Spec{{Partner: &p}})

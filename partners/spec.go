@@ -75,6 +75,7 @@ type PartnerSpec struct {
 	Retention    RetentionSpec     `yaml:"retention" json:"retention"`
 	Certificates []CertificateSpec `yaml:"certificates" json:"certificates"`
 	HTTP         HTTPSpec          `yaml:"http" json:"http"`
+	AS4          AS4Spec           `yaml:"as4" json:"as4"`
 }
 
 // KnownDocument says what other content under a known document number does, by
@@ -252,6 +253,7 @@ func Defaults() PartnerSpec {
 			Deliveries:       400,
 		},
 		HTTP: HTTPSpec{Credentials: AnyCredential},
+		AS4:  AS4DefaultsOf(AS4None),
 	}
 }
 
@@ -271,6 +273,7 @@ func (s *PartnerSpec) normalise() {
 	if len(s.HTTP.Tokens) == 0 {
 		s.HTTP.Tokens = nil
 	}
+	s.AS4.normalise()
 }
 
 func (s *OrganisationSpec) normalise() { sortIdentifiers(&s.Identifiers) }
@@ -288,11 +291,15 @@ func sortIdentifiers(ids *[]Identifier) {
 func partnerSpec(stored []byte) (PartnerSpec, error) {
 	var named struct {
 		Preset string `json:"preset"`
+		AS4    struct {
+			Profile string `json:"profile"`
+		} `json:"as4"`
 	}
 	if err := json.Unmarshal(stored, &named); err != nil {
 		return PartnerSpec{}, fmt.Errorf("stored partner: %w", err)
 	}
 	s := DefaultsOf(named.Preset)
+	s.AS4 = AS4DefaultsOf(named.AS4.Profile)
 	if err := json.Unmarshal(stored, &s); err != nil {
 		return s, fmt.Errorf("stored partner: %w", err)
 	}
@@ -357,5 +364,6 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 		},
 		Credentials:  s.HTTP.Credentials,
 		Certificates: certificatesOf(s.Certificates),
+		AS4:          s.AS4.value(),
 	}
 }

@@ -35,7 +35,11 @@ func partner(id string, more ...string) string {
 
 func tryApply(t *testing.T, s *partners.Store, text string) (changes partners.Changes, err error) {
 	t.Helper()
-	read := specs(t, "test.yaml", text)
+	return tryApplySpecs(t, s, specs(t, "test.yaml", text)...)
+}
+
+func tryApplySpecs(t *testing.T, s *partners.Store, read ...partners.Spec) (changes partners.Changes, err error) {
+	t.Helper()
 	err = pgx.BeginFunc(t.Context(), s.Pool, func(tx pgx.Tx) error {
 		changes, err = s.Apply(t.Context(), tx, read)
 		return err
@@ -180,18 +184,14 @@ func TestApply(t *testing.T) {
 		spec := variedPartner(t)
 		revision := int32(1)
 		for path := range sortedLeaves(*spec) {
-			if path == ".ID" || path == ".Organisation" {
+			if path == ".ID" || path == ".Organisation" || path == ".AS4.Profile" { // without a profile nothing else of AS4 is written
 				continue
 			}
 			setLeaf(spec, path, defaults[path])
 			if path == ".Name" {
 				spec.Name = "Other"
 			}
-			var changes partners.Changes
-			err := pgx.BeginFunc(t.Context(), s.Pool, func(tx pgx.Tx) (err error) {
-				changes, err = s.Apply(t.Context(), tx, []partners.Spec{{Partner: spec}})
-				return err
-			})
+			changes, err := tryApplySpecs(t, s, partners.Spec{Partner: spec})
 			if err != nil {
 				t.Fatal(path, err)
 			}
@@ -199,6 +199,11 @@ func TestApply(t *testing.T) {
 			if len(changes) != 1 || changes[0].ID != "varied" || changes[0].Revision != revision || len(changes[0].Fields) != 1 {
 				t.Errorf("%s: got %+v, want revision %d and one field", path, changes, revision)
 			}
+		}
+		setLeaf(spec, ".AS4.Profile", defaults[".AS4.Profile"])
+		changes, err := tryApplySpecs(t, s, partners.Spec{Partner: spec})
+		if revision++; err != nil || len(changes) != 1 || changes[0].Revision != revision {
+			t.Errorf("as4.profile: got %+v, %v", changes, err)
 		}
 		want := partners.PartnerOf(partners.Defaults())
 		got := get(t, s, "varied")
