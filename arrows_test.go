@@ -37,7 +37,7 @@ var (
 	contents = []string{"edi", "compare", "lease", "jsontext"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
-		"as2", "as4", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
+		"as2", "as4", "as4/wssec", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
 	}, gateways)
 )
 

@@ -22,6 +22,7 @@ type Line struct {
 	MessageID string // where there is no receipt to tell it
 
 	Receipt *Receipt // nil: none was given, for Reason or Err
+	Word    string   // outcome of what is answered and never delivered: tested
 	Reason  string   // why the transport refused it, in a word of a fixed list
 	Err     error    // *Rejection, ErrBusy, ErrCrowded, or a failure of ours
 	Lost    error    // the answer could not be written
@@ -31,7 +32,7 @@ type Line struct {
 const linedKeys = 8
 
 // Outcome is what the partner was told, in a word: an outcome of Answers, or
-// busy, crowded, refused or failed where there is no receipt.
+// tested, busy, crowded, refused or failed where there is no receipt.
 func (l *Line) Outcome() string {
 	var r *Rejection
 	switch {
@@ -43,6 +44,8 @@ func (l *Line) Outcome() string {
 		return "crowded"
 	case l.Reason != "" || errors.As(l.Err, &r):
 		return "refused"
+	case l.Word != "" && l.Err == nil:
+		return l.Word
 	}
 	return "failed"
 }

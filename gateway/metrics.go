@@ -36,7 +36,7 @@ func NewMetrics(r prometheus.Registerer, version string) (*Metrics, error) {
 			Name: "edigw_spool_bytes", Help: "Bytes of large payloads in spool files now.",
 		}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "edigw_deliveries_total", Help: "Deliveries answered, by what the partner was told; busy, crowded, refused and failed have no receipt.",
+			Name: "edigw_deliveries_total", Help: "Deliveries answered, by what the partner was told; tested, busy, crowded, refused and failed have no receipt.",
 		}, []string{"transport", "partner", "outcome"}),
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "edigw_verdicts_total", Help: "Deliveries with a receipt, by what they were: first, duplicate, drift and so on.",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
@@ -174,6 +176,13 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Spool:  spool,
 		Limits: httpin.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: log,
 	}
+	ring := keyring{s.admin.ring, clock.Now}
+	ebms := &as4.Handler{
+		ByParties: directory.ByAS4, Signer: ring.as4Signer, Decrypters: ring.as4Decrypters, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
+		Spool: spool, Limits: as4.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, NewID: clock.NewID, Log: log,
+	}
+	ingress := httpin.Routes(in)
+	ingress.Method(http.MethodPost, "/as4", ebms)
 	registry.MustRegister(g)
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
@@ -203,7 +212,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go watchOutgoing(background, pool, log)
 	go expiryWatch{pool, directory.Partners, s.admin.ring.Store.List, clock.Now, clock.NewID, log}.run(background)
 	go g.KeepReleasing(background)
-	if err := s.listen(background, c.listenFlags, withFaults(a, g, httpin.Routes(in)), api.Handler()); err != nil {
+	if err := s.listen(background, c.listenFlags, withFaults(a, g, ingress), api.Handler()); err != nil {
 		return nil, err
 	}
 	if err := s.leaveAccess(a, people); err != nil {

@@ -1,0 +1,259 @@
+package as4
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/edigw/edigw/as4/infoset"
+	"github.com/edigw/edigw/as4/wssec"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/proxy"
+)
+
+// opened is a request as far as it could be opened: what is not known is nil.
+type opened struct {
+	answering
+	key      string            // transport key
+	proved   *partners.Partner // partner, once its message is verified
+	leave    func()            // of the partner's share; nil without
+	release  func()            // of the reserved key; nil without
+	wire     *wire
+	reader   *envelopeReader
+	content  *content
+	delivery *gateway.Delivery
+	ping     *gateway.Rendered // the answer to the test service
+	closed   bool
+}
+
+// close lets go of what open took, once.
+func (o *opened) close() {
+	if o.closed {
+		return
+	}
+	o.closed = true
+	if o.reader != nil {
+		o.reader.close()
+	}
+	if o.content != nil {
+		o.content.close()
+	}
+	if o.release != nil {
+		o.release()
+	}
+	if o.leave != nil {
+		o.leave()
+	}
+}
+
+// open reads a request: the envelope, whose it says to be, then its parts; and what
+// proves it. What it gives is never nil. Its error is an *Error, a *notSOAP, an
+// *interrupted, gateway.ErrBusy or ErrCrowded, or ours.
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client) (*opened, error) {
+	limits := h.Limits.withDefaults()
+	o := &opened{answering: answering{h: h}, wire: &wire{from: r.Body, limit: limits.MaxBody, pace: limits.Pace, control: http.NewResponseController(w)}}
+	if r.ContentLength > limits.MaxBody {
+		return o, limits.spoolFault(errTooLarge)
+	}
+	var err error
+	if o.reader, err = readEnvelope(r.Header.Get("Content-Type"), o.wire, limits, h.Spool); err != nil {
+		return o, inFrame(limits.spoolFault(err))
+	}
+	env, err := wssec.Read(o.reader.soap)
+	if err != nil {
+		return o, &notSOAP{code: "Sender", text: detail(err)}
+	}
+	head, err := o.readEnvelope(env)
+	if err != nil {
+		return o, err
+	}
+	if head.signal != nil {
+		return o, unexpected(head.signal)
+	}
+	u := head.user
+	if o.partner, err = h.sender(u); err != nil {
+		return o, err
+	}
+	o.key = dedup.TransportKey(Transport, u.To.ID, u.MessageInfo.MessageID)
+	if err := o.admit(r); err != nil {
+		return o, err
+	}
+	err = o.reader.rest(o.partner)
+	o.wire.release()
+	if err != nil {
+		return o, inFrame(limits.spoolFault(err))
+	}
+	return o, o.open(r.Context(), env, u, client)
+}
+
+// readEnvelope reads what the envelope says, and whom errors refer to.
+func (o *opened) readEnvelope(env *wssec.Envelope) (*header, error) {
+	if env.SOAP != nsSOAP {
+		return nil, &notSOAP{code: "VersionMismatch", text: "the envelope is of SOAP 1.1; AS4 is SOAP 1.2 (AS4 profile §2.1)"}
+	}
+	if err := understood(env); err != nil {
+		return nil, err
+	}
+	if env.Messaging == nil {
+		return nil, faulty(InvalidHeader, "the SOAP header holds no eb:Messaging")
+	}
+	head, err := readHeader(env.Messaging)
+	o.named = head.named
+	if err != nil {
+		return nil, err
+	}
+	if head.user != nil {
+		// eDelivery AS4 1.15 §1.4.2.3, and no PartInfo can name it.
+		text, err := infoset.Text(env.Body)
+		if err != nil || strings.Trim(text, linearSpace) != "" {
+			return nil, faulty(ValueInconsistent, "the SOAP Body is not empty; send payloads as parts beside the SOAP part")
+		}
+	}
+	return head, nil
+}
+
+// understood refuses header blocks that have to be understood and are not: SOAP 1.2
+// part 1 §2.4. Those for other nodes on the way are none of ours.
+func understood(env *wssec.Envelope) error {
+	for _, block := range env.Header.ChildElements() {
+		must, _ := infoset.Attr(block, soap("mustUnderstand"))
+		role, _ := infoset.Attr(block, soap("role"))
+		ours := role == "" || role == nsSOAP+"/role/next" || role == nsSOAP+"/role/ultimateReceiver"
+		if (must == "true" || must == "1") && ours && block != env.Messaging && block != env.Security {
+			return &notSOAP{code: "MustUnderstand", text: fmt.Sprintf("the header block %s has to be understood, and is not", infoset.NameOf(block))}
+		}
+	}
+	return nil
+}
+
+// unexpected answers signals: those that answer messages of ours come in the HTTP
+// response to them, and nothing can be pulled here.
+func unexpected(s *SignalMessage) error {
+	switch {
+	case s.Pull != nil:
+		return faulty(FeatureNotSupported, "messages cannot be pulled here; they are pushed")
+	case s.Receipt != nil:
+		return faulty(FeatureNotSupported, "receipts are taken in the HTTP response to the message alone (eDelivery AS4 1.15 §1.4.3.2)")
+	}
+	return &errorSent{s.Errors}
+}
+
+// errorSent: a partner sent an error by itself. An error is never answered by an
+// error: core §6.
+type errorSent struct{ errors []ErrorSignal }
+
+// Error is for the log.
+func (e *errorSent) Error() string {
+	return fmt.Sprintf("the partner sent %s %s: %.200s", e.errors[0].Code, e.errors[0].Severity, e.errors[0].Detail)
+}
+
+// waitingRoom is the size up to which a copy of a running message is read and
+// waits for the first one's answer; a larger one is refused before it is read.
+const waitingRoom = 1 << 20
+
+// admit takes the delivery among those of the partner, and the transport key of a
+// large one, before its parts are read.
+func (o *opened) admit(r *http.Request) error {
+	if o.h.Admit != nil {
+		leave, ok := o.h.Admit(o.partner)
+		if !ok {
+			return gateway.ErrCrowded
+		}
+		o.leave = leave
+	}
+	if o.h.Reserve == nil || r.ContentLength >= 0 && r.ContentLength <= waitingRoom {
+		return nil
+	}
+	release, ok := o.h.Reserve(o.partner.ID, o.key)
+	if !ok {
+		return gateway.ErrBusy
+	}
+	o.release = release
+	return nil
+}
+
+// open proves and unpacks a message that was read.
+func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, client proxy.Client) error {
+	attachments, err := match(u.Parts, o.reader.taken)
+	if err != nil {
+		return err
+	}
+	proved, err := o.h.secure(ctx, o.partner, env, attachments, client.Certificate)
+	if err != nil {
+		return err
+	}
+	if proved.messaging != env.Messaging {
+		return errors.New("the element that was verified is not the one that was read")
+	}
+	o.proved = o.partner
+	if err := agreed(o.partner.AS4, u); err != nil {
+		return err
+	}
+	if err := o.withKey(ctx); err != nil {
+		return err
+	}
+	o.content, err = o.h.unpack(o.partner, u, attachments, proved.parts, o.reader.soap)
+	if err != nil {
+		return err
+	}
+	if u.IsTest() {
+		rendered, err := o.receipt(u, proved)
+		o.ping = &rendered
+		return err
+	}
+	o.delivery = &gateway.Delivery{
+		Transport:   Transport,
+		Partner:     o.partner,
+		TransportID: o.key,
+		Payload:     o.content.payload,
+		Parts:       o.content.ends,
+		SHA256:      o.content.sha256,
+		Received:    o.h.now(),
+		Remote:      client.Address,
+		Evidence:    o.content.evidence,
+		Render:      o.render(u, proved),
+		Signs:       true,
+		Binding:     o.binding(proved),
+	}
+	return nil
+}
+
+// binding is what a stored answer is tied to: the references that its receipt
+// repeats, or the header where it repeats that, and our certificate and how it is
+// named.
+func (o *opened) binding(p *proved) []byte {
+	h := sha256.New()
+	if len(p.references) > 0 {
+		sum := wssec.Binding(p.references)
+		h.Write(sum[:])
+	} else {
+		h.Write(o.reader.soap)
+	}
+	if o.signing != nil {
+		h.Write(o.signing.Certificate.Raw)
+		h.Write([]byte{byte(o.signing.Token)})
+	}
+	h.Write([]byte(o.partner.AS4.Errors))
+	return h.Sum(nil)
+}
+
+// inFrame gives a fault of the framing its code.
+func inFrame(err error) error {
+	if f := (*framing)(nil); errors.As(err, &f) {
+		return faulty(MimeInconsistency, "%s", f.text)
+	}
+	return err
+}
+
+// detail is what the sender learns of a fault of its security or its envelope.
+func detail(err error) string {
+	if f := (*wssec.Fault)(nil); errors.As(err, &f) {
+		return f.Detail
+	}
+	return err.Error()
+}
