@@ -86,6 +86,9 @@ api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
+interop-as4: ## phase4, an AS4 library for Java, as a client and as a servlet, in every combination that partners use
+	go run ./bench/as4 -peers-only $(ARGS)
+
 outgoing: setup ## Kafka, a webhook receiver, a mail server and two gateways, each killed while events go out (ARGS='-events 20000')
 	go run ./bench/outgoing -dir bin/peers $(ARGS)
 
@@ -112,4 +115,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi outgoing bench bench-syntax bench-outgoing bench-keys big help
+.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-outgoing bench-keys big help

@@ -1,0 +1,127 @@
+// Command as4 has other people's AS4 speak with ours, over real sockets and as
+// processes of their own, and says of every combination whether it holds:
+//
+//   - phase4 (Java, fetched from Maven) sends, in the profiles eDelivery AS4 1.15 and
+//     2.0 and Peppol's: signed, encrypted, compressed, every way to name a key, several
+//     payloads, the test service, the same message again;
+//   - what a receiver has understood is held against what was sent, byte for byte, and
+//     its receipt by phase4's own check against what phase4 signed.
+//
+// Usage:
+//
+//	go run ./bench/as4 -peers-only [-dir bin/peers]
+//
+// With -peers-only phase4's own servlet receives, which shows that the peers and
+// their keys are as they should be before anyone is measured with them.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	r := run{out: os.Stdout}
+	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
+	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
+	flag.Parse()
+	if !*peersOnly {
+		fmt.Fprintln(os.Stderr, "as4: -peers-only is all there is yet")
+		os.Exit(2)
+	}
+	if err := r.do(ctx, r.peersOnly); err != nil {
+		fmt.Fprintln(os.Stderr, "as4:", err)
+		os.Exit(1)
+	}
+	if r.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+type run struct {
+	dir        string // of the peers
+	work, keys string // folders of this run
+	out        io.Writer
+	ok, failed int
+}
+
+// do fetches the peers, makes keys and plays parts.
+func (r *run) do(ctx context.Context, parts ...func(context.Context) error) (err error) {
+	c := exec.CommandContext(ctx, "bench/as4/fetch", r.dir)
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("fetch the peers into %s: %w", r.dir, err)
+	}
+	if r.work, err = os.MkdirTemp("", "interop-as4-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.work)) }()
+	r.keys = filepath.Join(r.work, "keys")
+	if err := os.Mkdir(r.keys, 0o700); err != nil {
+		return err
+	}
+	if err := makeKeys(ctx, r.keys); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, 0 skipped\n", r.ok+r.failed, r.ok, r.failed)
+	return err
+}
+
+// says counts a combination and prints what became of it.
+func (r *run) says(name string, err error) {
+	word := "ok"
+	if err != nil {
+		r.failed++
+		word = "FAILED: " + err.Error()
+	} else {
+		r.ok++
+	}
+	fmt.Fprintf(r.out, "%-76s %s\n", name, word)
+}
+
+// peersOnly has phase4 send to phase4.
+func (r *run) peersOnly(ctx context.Context) (err error) {
+	folder := filepath.Join(r.work, "received")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	s, err := startServer(ctx, r.dir, r.keys, receiver, sender, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.process.Stop()) }()
+	c, err := startClient(ctx, r.dir, r.keys, sender, receiver)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.process.Stop()) }()
+	for i, each := range combinations() {
+		if each.ours {
+			continue
+		}
+		each.address(s.address + "/" + each.message.Suite)
+		if err := each.write(r.work, i); err != nil {
+			return err
+		}
+		failure, err := each.peers(c, s)
+		if err != nil {
+			return err
+		}
+		r.says("phase4 to phase4: "+each.name, failure)
+	}
+	return nil
+}
