@@ -14,9 +14,9 @@ import (
 type Envelope struct {
 	SOAP      string         // namespace of the envelope: SOAP12, or SOAP11, which AS4 profile §2.1 does not have
 	Root      *etree.Element // S12:Envelope
-	Header    *etree.Element // S12:Header
+	Header    *etree.Element // S12:Header; nil if there is none
 	Body      *etree.Element // S12:Body
-	Messaging *etree.Element // eb:Messaging; nil in a bare SOAP Fault
+	Messaging *etree.Element // eb:Messaging; nil if there is none, as in a bare SOAP Fault
 	Security  *etree.Element // wsse:Security; nil if there is none
 
 	ids map[string]*etree.Element
@@ -42,7 +42,7 @@ func Read(text []byte) (*Envelope, error) {
 	if err := e.places(); err != nil {
 		return nil, err
 	}
-	return e, e.walk(e.Root)
+	return e, e.walk(e.Root, false)
 }
 
 // places finds the elements that count where they have to stand: SOAP 1.2 part 1
@@ -61,8 +61,8 @@ func (e *Envelope) places() error {
 	if e.Body == nil {
 		return malformed("the envelope has no Body")
 	}
-	if e.Header == nil {
-		return malformed("the envelope has no Header")
+	if e.Header == nil { // a bare Fault: §5.4
+		return nil
 	}
 	var err error
 	if e.Messaging, err = infoset.Child(e.Header, messaging); err != nil {
@@ -77,8 +77,8 @@ func (e *Envelope) places() error {
 }
 
 // walk notes what identifies each element, and that no element which counts hides
-// in another place.
-func (e *Envelope) walk(at *etree.Element) error {
+// in another place, copied within a receipt apart.
+func (e *Envelope) walk(at *etree.Element, copied bool) error {
 	for i := range at.Attr {
 		a := &at.Attr[i]
 		if !identifies(a) {
@@ -90,10 +90,14 @@ func (e *Envelope) walk(at *etree.Element) error {
 		e.ids[a.Value] = at
 	}
 	for _, child := range at.ChildElements() {
-		if e.misplaced(child) {
+		if !copied && e.misplaced(child) {
 			return malformed("%s stands within %s: it has one place in the envelope", infoset.NameOf(child), at.FullTag())
 		}
-		if err := e.walk(child); err != nil {
+		// QUIRK: a receipt may hold a copy of what it is for, with all its elements.
+		if infoset.Is(child, infoset.Name{Space: EBMS3, Local: "Receipt"}) {
+			copied = true
+		}
+		if err := e.walk(child, copied); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,121 @@
+package wssec
+
+import (
+	"bytes"
+	"crypto"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/edigw/edigw/as4/c14n"
+	"github.com/edigw/edigw/as4/infoset"
+)
+
+// form is how the content of a part is digested: SwA profile 1.1 §5.4.2, §5.4.3 as
+// WSS4J reads them.
+type form int
+
+const (
+	rawForm  form = iota // the bytes
+	textForm             // with CRLF as line ends
+	xmlForm              // exclusive canonical XML without comments
+)
+
+func formOf(mimeType string) form {
+	name, _, _ := strings.Cut(strings.ToLower(mimeType), ";")
+	name = strings.Trim(name, " \t\r\n")
+	kind, sub, _ := strings.Cut(name, "/")
+	switch {
+	case name == "text/xml", name == "application/xml",
+		(kind == "application" || kind == "image") && strings.HasSuffix(sub, "+xml"):
+		return xmlForm
+	case kind == "text":
+		return textForm
+	}
+	return rawForm
+}
+
+// digest gives the digests of a part that a signature may name: that of its
+// canonical form, and for XML and text that of its bytes too.
+//
+// QUIRK: AS4.NET, and who hands an unparsed part to XML Signature, digest the bytes
+// of XML and text parts. Bytes bind more than their canonical form, so that taking
+// them gives nothing away.
+func (p *Part) digest(h crypto.Hash) (sums [][]byte, err error) {
+	in, err := p.Open()
+	if err != nil {
+		return nil, fmt.Errorf("part %s: %w", p.ContentID, err)
+	}
+	defer in.Close() // it was read to its end, or its error is the one that counts
+	raw := h.New()
+	tee := io.TeeReader(in, raw)
+	if sum, err := canonicalDigest(formOf(p.MimeType), tee, h.New()); err != nil {
+		return nil, fmt.Errorf("part %s: %w", p.ContentID, err)
+	} else if sum != nil {
+		sums = append(sums, sum)
+	}
+	if _, err := io.Copy(io.Discard, tee); err != nil { // what the reader of XML left
+		return nil, fmt.Errorf("part %s: %w", p.ContentID, err)
+	}
+	return append(sums, raw.Sum(nil)), nil
+}
+
+// canonicalDigest digests the canonical form of what it reads; nil for the raw form,
+// which is digested beside it, and for XML that is none.
+func canonicalDigest(f form, in io.Reader, h hash.Hash) ([]byte, error) {
+	switch f {
+	case textForm:
+		_, err := io.Copy(&crlfWriter{to: h}, in)
+		return h.Sum(nil), err
+	case xmlForm:
+		m, err := c14n.New(c14n.Exclusive, "")
+		if err != nil {
+			return nil, err
+		}
+		source := &reading{in: in}
+		if err := m.Stream(h, infoset.NewReader(source, infoset.Payload)); err != nil {
+			return nil, source.err // ours if the part could not be read; else it is not XML
+		}
+		return h.Sum(nil), nil
+	}
+	return nil, nil
+}
+
+// reading keeps the error of what is read apart from those of who reads.
+type reading struct {
+	in  io.Reader
+	err error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// crlfWriter writes CR, LF and CRLF as CRLF.
+type crlfWriter struct {
+	to     io.Writer
+	afterC bool
+	line   bytes.Buffer
+}
+
+func (w *crlfWriter) Write(p []byte) (int, error) {
+	w.line.Reset()
+	for _, b := range p {
+		switch {
+		case b == '\n' && w.afterC:
+		case b == '\n' || b == '\r':
+			w.line.WriteString("\r\n")
+		default:
+			w.line.WriteByte(b)
+		}
+		w.afterC = b == '\r'
+	}
+	_, err := w.to.Write(w.line.Bytes())
+	return len(p), err
+}
