@@ -106,7 +106,6 @@ certificates:
   - {label: "rsa", purposes: [as4_sign, as4_encrypt], certificate: "%s"}
   - {label: "ed", purposes: [as4_sign], certificate: "%s"}
 as4:
-  from: {id: talquist-ap, type: "urn:oasis:names:tc:ebcore:partyid-type:unregistered"}
   to: {id: nordhafen-ap, type: "urn:oasis:names:tc:ebcore:partyid-type:unregistered"}
 `
 
@@ -177,6 +176,9 @@ func (r *rig) settings(settings string) {
 	of, further, _ := strings.Cut(settings, "---\n")
 	if !strings.Contains(of, "profile:") {
 		of = "profile: edelivery-1.15\n" + of
+	}
+	if !strings.Contains(of, "from:") {
+		of = "from: {id: talquist-ap, type: \"" + partyType + "\"}\n" + of
 	}
 	if !strings.Contains(of, "services:") {
 		of = "services: [{service: \"urn:example:edi\", action: SubmitInterchange}]\n" + of
