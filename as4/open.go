@@ -191,6 +191,10 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 		return errors.New("the element that was verified is not the one that was read")
 	}
 	o.proved = o.partner
+	if now := o.h.now(); u.MessageInfo.Timestamp.After(now.Add(skew)) {
+		// It is no security timestamp, and decides nothing.
+		o.h.log().WarnContext(ctx, "an AS4 message is of the future; compare the clocks", "partner", o.partner.ID, "message_id", o.key, "timestamp", u.MessageInfo.Timestamp, "now", now)
+	}
 	if err := agreed(o.partner.AS4, u); err != nil {
 		return err
 	}

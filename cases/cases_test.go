@@ -34,7 +34,6 @@ type left struct {
 // Reasons to leave a file out.
 const (
 	as2 = "AS2: that transport is not there yet"
-	as4 = "AS4: that transport is not there yet"
 	// The purge of keys comes with their retention.
 	purge = "Nothing is purged yet"
 )
@@ -64,7 +63,7 @@ type step struct {
 
 // table is every situation, by number.
 func table() []situation {
-	return slices.SortedFunc(slices.Values(slices.Concat(envelopes, characters, duplicates, business, operations, elsewhere)),
+	return slices.SortedFunc(slices.Values(slices.Concat(envelopes, characters, duplicates, business, operations, elsewhere, overTheWire)),
 		func(a, b situation) int { return a.number - b.number })
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
@@ -20,6 +21,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/edigw/edigw/as4"
+	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/edi"
@@ -113,7 +116,11 @@ func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gatewa
 func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
-	server := httptest.NewServer(httpin.Routes(in))
+	ebms := &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
+		Signer: func(context.Context, string) (*wssec.Signing, error) { return nil, nil }}
+	routes := httpin.Routes(in)
+	routes.Method(http.MethodPost, "/as4", ebms)
+	server := httptest.NewServer(routes)
 	r.t.Cleanup(server.Close)
 	return server.URL
 }
