@@ -95,21 +95,27 @@ func (r *Reader) next() (Item, error) {
 
 // markup reads what begins with '<'; no item for a CDATA section without text.
 func (r *Reader) markup() (Item, error) {
-	switch {
-	case r.has("</"):
+	if r.to-r.from < 2 && !r.more() {
+		return r.startTag()
+	}
+	switch r.window[r.from+1] {
+	case '/':
 		return r.endTag()
+	case '?':
+		return r.instruction()
+	case '!':
+	default:
+		return r.startTag()
+	}
+	switch {
 	case r.has("<!--"):
 		return r.comment()
-	case r.has("<?"):
-		return r.instruction()
 	case r.has("<![CDATA["):
 		return r.cdata()
 	case r.has("<!DOCTYPE"):
 		return Item{}, r.fault("a document type declaration is not allowed")
-	case r.has("<!"):
-		return Item{}, r.fault("a markup declaration is not allowed")
 	}
-	return r.startTag()
+	return Item{}, r.fault("a markup declaration is not allowed")
 }
 
 // finish is the end of the input: of the document, if all of it was there.

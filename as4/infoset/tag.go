@@ -98,6 +98,9 @@ func (r *Reader) value(quote byte) (string, error) {
 		case b == quote:
 			r.from++
 			r.spent += len(r.text)
+			if len(r.text) <= 16 {
+				return r.intern(r.text), nil
+			}
 			return string(r.text), nil
 		case b == '<':
 			return "", r.fault("< is not allowed in the value of an attribute")

@@ -3,6 +3,7 @@ package infoset
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 )
 
 // chunk is how much text is given in one item, about.
@@ -102,20 +103,20 @@ func (r *Reader) reference(to []byte) ([]byte, error) {
 		} else if b != ';' {
 			return nil, r.fault("a reference does not end with ;")
 		}
-		name := string(r.window[r.from : r.from+n-1])
+		name := r.window[r.from : r.from+n-1]
 		c, ok := referred(name)
 		if !ok {
 			return nil, r.fault("the reference &%s; is not allowed: only &lt; &gt; &amp; &apos; &quot; and characters by number", name)
 		}
 		r.from += n
-		return append(to, string(c)...), nil
+		return utf8.AppendRune(to, c), nil
 	}
 	return nil, r.fault("a reference is longer than %d bytes", longest)
 }
 
 // referred is what the reference &name; stands for.
-func referred(name string) (rune, bool) {
-	switch name {
+func referred(name []byte) (rune, bool) {
+	switch string(name) {
 	case "lt":
 		return '<', true
 	case "gt":
@@ -129,10 +130,10 @@ func referred(name string) (rune, bool) {
 	}
 	digits, base := "", 10
 	switch {
-	case len(name) > 2 && name[:2] == "#x":
-		digits, base = name[2:], 16
+	case len(name) > 2 && name[0] == '#' && name[1] == 'x':
+		digits, base = string(name[2:]), 16
 	case len(name) > 1 && name[0] == '#':
-		digits = name[1:]
+		digits = string(name[1:])
 	}
 	if digits == "" || digits[0] == '+' || digits[0] == '-' {
 		return 0, false

@@ -57,8 +57,11 @@ func declares(a *etree.Attr) (prefix string, ok bool) {
 	return "", false
 }
 
-// Children gives the child elements of e with the expanded name.
+// Children gives the child elements of e with the expanded name; none of nil.
 func Children(e *etree.Element, name Name) (found []*etree.Element) {
+	if e == nil {
+		return nil
+	}
 	for _, t := range e.Child {
 		if c, ok := t.(*etree.Element); ok && Is(c, name) {
 			found = append(found, c)

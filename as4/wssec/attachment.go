@@ -26,8 +26,10 @@ const (
 func formOf(mimeType string) form {
 	name, _, _ := strings.Cut(strings.ToLower(mimeType), ";")
 	name = strings.Trim(name, " \t\r\n")
-	kind, sub, _ := strings.Cut(name, "/")
+	kind, sub, typed := strings.Cut(name, "/")
 	switch {
+	case !typed:
+		return rawForm
 	case name == "text/xml", name == "application/xml",
 		(kind == "application" || kind == "image") && strings.HasSuffix(sub, "+xml"):
 		return xmlForm

@@ -14,7 +14,7 @@ import (
 type Envelope struct {
 	SOAP      string         // namespace of the envelope: SOAP12, or SOAP11, which AS4 profile §2.1 does not have
 	Root      *etree.Element // S12:Envelope
-	Header    *etree.Element // S12:Header; nil if there is none
+	Header    *etree.Element // S12:Header; an empty element if there is none
 	Body      *etree.Element // S12:Body
 	Messaging *etree.Element // eb:Messaging; nil if there is none, as in a bare SOAP Fault
 	Security  *etree.Element // wsse:Security; nil if there is none
@@ -61,7 +61,8 @@ func (e *Envelope) places() error {
 	if e.Body == nil {
 		return malformed("the envelope has no Body")
 	}
-	if e.Header == nil { // a bare Fault: §5.4
+	if e.Header == nil { // it is optional, and a bare Fault has none
+		e.Header = etree.NewElement("Header")
 		return nil
 	}
 	var err error

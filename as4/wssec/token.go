@@ -56,9 +56,7 @@ func (t Token) String() string {
 	return "no certificate"
 }
 
-// Names tells whether the token names the certificate. An issuer's name is not
-// compared, which stacks write in ways without number: who has several certificates
-// of one serial number tries each.
+// Names tells whether the token names the certificate.
 func (t Token) Names(c *x509.Certificate) bool {
 	switch {
 	case t.Certificate != nil:
@@ -69,7 +67,7 @@ func (t Token) Names(c *x509.Certificate) bool {
 		sum := sha1.Sum(c.Raw)
 		return bytes.Equal(sum[:], t.Thumbprint)
 	case t.Serial != nil:
-		return c.SerialNumber.Cmp(t.Serial) == 0
+		return c.SerialNumber.Cmp(t.Serial) == 0 && issuedBy(c, t.Issuer)
 	}
 	return false
 }
