@@ -184,6 +184,17 @@ func TestRefuses(t *testing.T) {
 			t.Error("inclusive takes a PrefixList")
 		}
 	})
+	t.Run("a tree of our own whose prefixes are not declared", func(t *testing.T) {
+		m := method(t, c14n.Exclusive, "")
+		if err := m.Element(io.Discard, etree.NewElement("p:a")); err == nil || err.Error() != `the prefix "p" of the element a is not declared` {
+			t.Error(err)
+		}
+		e := etree.NewElement("a")
+		e.CreateAttr("p:b", "")
+		if err := m.Element(io.Discard, e); err == nil || err.Error() != `the prefix "p" of an attribute is not declared` {
+			t.Error(err)
+		}
+	})
 	t.Run("an error of where it is written to, and of what is read", func(t *testing.T) {
 		m := method(t, c14n.Exclusive, "")
 		if err := m.Stream(io.Discard, infoset.NewReader(strings.NewReader("<a>"), infoset.Payload)); err == nil {

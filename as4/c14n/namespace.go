@@ -28,6 +28,9 @@ func lookup(in []binding, prefix string) (space string, ok bool) {
 func (c *writer) collect(item infoset.Item, scope int) error {
 	c.namespaces, c.attributes = c.namespaces[:0], c.attributes[:0]
 	first := len(c.open) == 0
+	if _, declared := lookup(c.scope, item.Prefix); !declared && item.Prefix != "" && item.Prefix != "xml" {
+		return fmt.Errorf("the prefix %q of the element %s is not declared", item.Prefix, item.Local)
+	}
 	for i := range item.Attributes {
 		a := item.Attributes[i]
 		if _, declaration := a.Declares(); !declaration {

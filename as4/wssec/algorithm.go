@@ -59,6 +59,9 @@ var signatures = map[string]struct {
 // NIST SP 800-131A.
 const MinRSA = 2048
 
+// minEC is the same for elliptic curves: eDelivery AS4 2.0 begins with P-256.
+const minEC = 256
+
 var errSignature = errors.New("the signature value does not fit")
 
 // verifyValue verifies value over message with a certificate's key.
@@ -85,6 +88,9 @@ func verifyValue(method string, certificate *x509.Certificate, minRSA int, messa
 	case *ecdsa.PublicKey:
 		if s.kind != "ECDSA" {
 			return mismatch
+		}
+		if bits := key.Curve.Params().BitSize; bits < minEC {
+			return fmt.Errorf("the ECDSA key has %d bits, at least %d are expected", bits, minEC)
 		}
 		// RFC 4050 §3.3: r and s one after the other, each as long as the curve's order.
 		size := (key.Curve.Params().N.BitLen() + 7) / 8

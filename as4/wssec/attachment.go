@@ -39,6 +39,16 @@ func formOf(mimeType string) form {
 	return rawForm
 }
 
+// form is that of the part: of its MimeType, where the signed header does not say
+// that it is of another.
+func (p *Part) form() form {
+	f := formOf(p.MimeType)
+	if p.SignedType != "" && formOf(p.SignedType) != f {
+		return rawForm
+	}
+	return f
+}
+
 // digest gives the digests of a part that a signature may name: that of its
 // canonical form, and for XML and text that of its bytes too.
 //
@@ -53,7 +63,7 @@ func (p *Part) digest(h crypto.Hash) (sums [][]byte, err error) {
 	defer in.Close() // it was read to its end, or its error is the one that counts
 	raw := h.New()
 	tee := io.TeeReader(in, raw)
-	if sum, err := canonicalDigest(formOf(p.MimeType), tee, h.New()); err != nil {
+	if sum, err := canonicalDigest(p.form(), tee, h.New()); err != nil {
 		return nil, fmt.Errorf("part %s: %w", p.ContentID, err)
 	} else if sum != nil {
 		sums = append(sums, sum)

@@ -245,6 +245,33 @@ func TestForgery(t *testing.T) {
 		if _, err := e.Verify(counted, pinned); err == nil || opened > 0 {
 			t.Errorf("%v, %d parts were opened", err, opened)
 		}
+		if err := e.Authenticate(pinned); wssec.ReasonOf(err) != wssec.Unauthenticated {
+			t.Errorf("he is taken for the signer: %v", err)
+		}
+		if err := read(t, sent.SOAP).Authenticate(pinned); err != nil {
+			t.Errorf("the signer is not taken for himself: %v", err)
+		}
+	})
+	t.Run("a type that nobody signed does not choose what a digest overlooks", func(t *testing.T) {
+		for genuine, overlooked := range map[string][2]string{
+			"UNB\r\nUNZ\r\n": {"text/plain", "UNB\nUNZ\r"},
+			"<a><b></b></a>": {"text/xml", "<a><!-- evil --><b/></a>"},
+		} {
+			sent := secure(t, []wssec.Part{part("a@b", "application/edifact", []byte(genuine))}, signer.signing(), nil)
+			for signed, taken := range map[string]bool{"application/edifact": false, "application/gzip": false, overlooked[0]: true, "": true} {
+				p := part("a@b", overlooked[0], []byte(overlooked[1]))
+				p.SignedType = signed
+				_, err := read(t, sent.SOAP).Verify([]wssec.Part{p}, pinned)
+				if taken != (err == nil) || err != nil && wssec.ReasonOf(err) != wssec.Unauthenticated {
+					t.Errorf("%q as %s, where %q was signed as %q: %v", overlooked[1], overlooked[0], genuine, signed, err)
+				}
+				p = part("a@b", overlooked[0], []byte(genuine))
+				p.SignedType = signed
+				if _, err := read(t, sent.SOAP).Verify([]wssec.Part{p}, pinned); err != nil {
+					t.Errorf("the genuine bytes as %s, signed as %q: %v", overlooked[0], signed, err)
+				}
+			}
+		}
 	})
 }
 

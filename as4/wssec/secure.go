@@ -90,6 +90,13 @@ func (o Outgoing) envelope(secured bool) (*Envelope, error) {
 	if o.Messaging == nil {
 		return nil, errors.New("there is no eb:Messaging to send")
 	}
+	ids := map[string]bool{"": true}
+	for _, p := range o.Parts {
+		if ids[p.ContentID] {
+			return nil, fmt.Errorf("each part needs a Content-ID of its own, not %q", p.ContentID)
+		}
+		ids[p.ContentID] = true
+	}
 	e := &Envelope{SOAP: SOAP12, Root: etree.NewElement("S12:Envelope")}
 	e.Root.CreateAttr("xmlns:S12", SOAP12)
 	e.Header = e.Root.CreateElement("S12:Header")

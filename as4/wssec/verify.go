@@ -80,6 +80,35 @@ func (e *Envelope) signature() (*etree.Element, error) {
 	return nil, nonCompliant("the wsse:Security header holds %d signatures, one is allowed", len(found))
 }
 
+// Authenticate verifies who signed the envelope, and nothing else: neither what the
+// signature covers nor any digest. It is for before Decrypt, so that our private keys
+// work for the partner alone. Errors are as those of Verify.
+func (e *Envelope) Authenticate(v Verification) error {
+	_, _, err := e.authenticate(v)
+	return err
+}
+
+// authenticate verifies the value of the signature with the certificate that is the
+// signer's.
+func (e *Envelope) authenticate(v Verification) (*signed, *x509.Certificate, error) {
+	s, err := e.parseSignature(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	certificate, err := v.Signer(s.token)
+	if err != nil {
+		return nil, nil, &Fault{Reason: Unauthenticated, Detail: err.Error()}
+	}
+	var info bytes.Buffer
+	if err := s.canonical.Element(&info, s.info); err != nil {
+		return nil, nil, unauthenticated("ds:SignedInfo has no canonical form: %v", err)
+	}
+	if err := verifyValue(s.method, certificate, cmp.Or(v.MinRSA, MinRSA), info.Bytes(), s.value); err != nil {
+		return nil, nil, unauthenticated("the signature is not one of the %v over this message: %v", Token{Certificate: certificate}, err)
+	}
+	return s, certificate, nil
+}
+
 // Verify verifies the one signature of the envelope over parts as Decrypt gave
 // them. It has to cover eb:Messaging, the Body and every part.
 //
@@ -88,22 +117,11 @@ func (e *Envelope) signature() (*etree.Element, error) {
 // value that does not fit; NonCompliant for no signature, one that does not cover all,
 // or an algorithm outside the list. Others are of reading a part.
 func (e *Envelope) Verify(parts []Part, v Verification) (*Signature, error) {
-	s, err := e.parseSignature(v)
+	s, certificate, err := e.authenticate(v)
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := v.Signer(s.token)
-	if err != nil {
-		return nil, &Fault{Reason: Unauthenticated, Detail: err.Error()}
-	}
 	result := &Signature{Certificate: certificate, Method: s.method, References: s.references}
-	var info bytes.Buffer
-	if err := s.canonical.Element(&info, s.info); err != nil {
-		return nil, unauthenticated("ds:SignedInfo has no canonical form: %v", err)
-	}
-	if err := verifyValue(s.method, certificate, cmp.Or(v.MinRSA, MinRSA), info.Bytes(), s.value); err != nil {
-		return nil, unauthenticated("the signature is not one of the %v over this message: %v", Token{Certificate: certificate}, err)
-	}
 	targets, err := e.targets(s.references, parts, result)
 	if err != nil {
 		return nil, err

@@ -316,6 +316,8 @@ func TestSecureRefuses(t *testing.T) {
 		{"a method that is none", nil, &wssec.Signing{Key: ec.key.(crypto.Signer), Certificate: ec.certificate, Method: "x"}, nil, "sign: the signature method \"x\" does not go with a *ecdsa.PublicKey"},
 		{"no key", nil, &wssec.Signing{}, nil, "sign: a key and its certificate are needed"},
 		{"XML that is none", []wssec.Part{part("a", "text/xml", []byte("UNB"))}, rsa.signing(), nil, "sign: part a has the type text/xml and is not XML: it cannot be signed as that"},
+		{"two parts of one Content-ID", append(parts(), parts()[0]), nil, nil, "each part needs a Content-ID of its own, not \"gzip@example\""},
+		{"a part without Content-ID", []wssec.Part{part("", "text/plain", nil)}, nil, nil, "each part needs a Content-ID of its own, not \"\""},
 		{"no recipient", parts(), nil, &wssec.Encrypting{}, "encrypt: a recipient's certificate is needed"},
 		{"CBC", parts(), nil, &wssec.Encrypting{Recipient: rsa.certificate, Data: "http://www.w3.org/2001/04/xmlenc#aes128-cbc"}, "encrypt: \"http://www.w3.org/2001/04/xmlenc#aes128-cbc\" does not encrypt what we send; AES-GCM does"},
 		{"key transport to a key that agrees", parts(), nil, &wssec.Encrypting{Recipient: x.certificate, Method: wssec.RSAOAEP}, "encrypt: \"http://www.w3.org/2009/xmlenc11#rsa-oaep\" does not go with a key on X25519"},
