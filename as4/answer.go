@@ -55,13 +55,24 @@ func (a *answering) withKey(ctx context.Context) error {
 	}
 	if signing != nil {
 		named := *signing
-		named.Token = tokenForms[a.partner.AS4.Token]
+		named.Token = TokenForm(a.partner.AS4.Token)
 		a.signing = &named
 	}
 	return nil
 }
 
-var tokenForms = map[string]wssec.TokenForm{"bst": wssec.BinarySecurityToken, "pkipath": wssec.PKIPath, "ski": wssec.SubjectKeyID, "issuer-serial": wssec.IssuerSerial}
+// TokenForm gives the form of a token reference by its name in partners.AS4Tokens.
+func TokenForm(name string) wssec.TokenForm {
+	switch name {
+	case "pkipath":
+		return wssec.PKIPath
+	case "ski":
+		return wssec.SubjectKeyID
+	case "issuer-serial":
+		return wssec.IssuerSerial
+	}
+	return wssec.BinarySecurityToken
+}
 
 // errors renders errors of the message: a signal, with a SOAP Fault where the partner
 // wants one or status says that something was not taken.

@@ -100,7 +100,7 @@ func TestFilesAreShownAsTheyAre(t *testing.T) {
 var (
 	target  = regexp.MustCompile(`\bmake ([a-z]+(?:-[a-z]+)*)\b`)
 	goTest  = regexp.MustCompile(`go test (?:-\S+ )*\./(\S+) -run '?([A-Za-z|]+)`)
-	command = regexp.MustCompile("`(?:bin/)?edigw ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))?")
+	command = regexp.MustCompile("`(?:bin/)?edigw ([a-z0-9]+)(?: ([a-z]+(?:-[a-z]+)*))?")
 )
 
 // TestWhatIsNamedIsThere holds names of commands, make's targets and tests, also
@@ -119,7 +119,7 @@ func TestWhatIsNamedIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands, groups := map[string]bool{}, map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))? {2,}`).FindAllStringSubmatch(string(help), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z0-9]+)(?: ([a-z]+(?:-[a-z]+)*))? {2,}`).FindAllStringSubmatch(string(help), -1) {
 		commands[strings.TrimSpace(m[1]+" "+m[2])] = true
 		groups[m[1]] = m[2] != ""
 	}

@@ -29,6 +29,7 @@ type grammar struct {
 
 	Ingest   ingestCommand   `cmd:"" help:"Send files to the gateway over its HTTP ingress."`
 	Watch    watchCommand    `cmd:"" help:"Send the files that are dropped into a folder."`
+	AS4      as4Command      `cmd:"" name:"as4" help:"Send AS4 messages."`
 	Import   importCommand   `cmd:"" help:"Take over what a former gateway has processed."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`
 	Keys     keysCommand     `cmd:"" help:"Our own private keys. Works on the database, with the master key."`
