@@ -19,6 +19,7 @@ const soapType = "application/soap+xml"
 type attachment struct {
 	id      string // Content-ID without its brackets
 	name    string // media type, without parameters
+	signed  string // media type that eb:PartInfo gives it as it travels; "" if none
 	spooled *gateway.Spooled
 }
 
@@ -225,6 +226,10 @@ func match(infos []PartInfo, parts []*attachment) ([]*attachment, error) {
 			if other == a {
 				return nil, faulty(ValueInconsistent, "the hrefs %.80q and %.80q name the same part", infos[i].Href, info.Href)
 			}
+		}
+		a.signed = info.MimeType
+		if info.CompressionType != "" {
+			a.signed = info.CompressionType
 		}
 		list = append(list, a)
 	}

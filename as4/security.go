@@ -30,13 +30,23 @@ type proved struct {
 func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.Envelope, attachments []*attachment, shown *x509.Certificate) (*proved, error) {
 	parts := make([]wssec.Part, len(attachments))
 	for i, a := range attachments {
-		parts[i] = wssec.Part{ContentID: a.id, MimeType: a.name, Open: opener(a.spooled.Payload)}
+		parts[i] = wssec.Part{ContentID: a.id, MimeType: a.name, SignedType: a.signed, Open: opener(a.spooled.Payload)}
 	}
 	now := h.now()
 	if env.Security == nil {
 		return h.unsigned(p, env, parts, shown, now)
 	}
 	if err := expired(env.Security, now); err != nil {
+		return nil, err
+	}
+	isSigned := len(infoset.Children(env.Security, infoset.Name{Space: nsDSIG, Local: "Signature"})) > 0
+	v := wssec.Verification{Signer: signerOf(p, now), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept}
+	// Before our keys work for whoever sent this.
+	if isSigned {
+		if err := env.Authenticate(v); err != nil {
+			return nil, securityFault(err)
+		}
+	} else if _, err := h.unsigned(p, env, parts, shown, now); err != nil {
 		return nil, err
 	}
 	d := wssec.Decryption{Required: p.AS4.Unencrypted != partners.AS4Accept && len(parts) > 0, CBC: p.AS4.CBC == partners.AS4Accept}
@@ -50,10 +60,10 @@ func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.En
 	if err != nil {
 		return nil, securityFault(err)
 	}
-	if len(infoset.Children(env.Security, infoset.Name{Space: nsDSIG, Local: "Signature"})) == 0 {
+	if !isSigned {
 		return h.unsigned(p, env, decrypted, shown, now)
 	}
-	s, err := env.Verify(decrypted, wssec.Verification{Signer: signerOf(p, now), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept})
+	s, err := env.Verify(decrypted, v)
 	if err != nil {
 		return nil, securityFault(err)
 	}
