@@ -3,6 +3,7 @@ package partners
 import (
 	"bytes"
 	"cmp"
+	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -135,6 +136,9 @@ func useOf(purpose string) Use {
 // name in the error, which wraps ErrUsage. A certificate that says nothing of a
 // kind allows everything of it: RFC 5280 §4.2.1.3, §4.2.1.12.
 func CheckUsage(c *x509.Certificate, use Use, purpose string) error {
+	if agrees(c) && (use != EncryptedTo || purpose == AS2Encrypt) {
+		return fmt.Errorf("%w: an X25519 key is for %s alone, not for %s", ErrUsage, AS4Encrypt, purpose)
+	}
 	usage, name := x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment, "digitalSignature or nonRepudiation"
 	extended, extendedName := []x509.ExtKeyUsage(nil), ""
 	switch use {
@@ -226,8 +230,8 @@ func weak(c *x509.Certificate) error {
 	if key, ok := c.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < weakestRSA {
 		return fmt.Errorf("has an RSA key of %d bits; fewer than %d are not taken, and 2048 are good", key.N.BitLen(), weakestRSA)
 	}
-	if c.PublicKeyAlgorithm == x509.UnknownPublicKeyAlgorithm || c.PublicKeyAlgorithm == x509.DSA {
-		return errors.New("has a key that is neither RSA, EC nor Ed25519")
+	if (c.PublicKeyAlgorithm == x509.UnknownPublicKeyAlgorithm || c.PublicKeyAlgorithm == x509.DSA) && !agrees(c) {
+		return errors.New("has a key that is neither RSA, EC, Ed25519 nor X25519")
 	}
 	return nil
 }
@@ -249,6 +253,17 @@ func incapable(c *x509.Certificate, use Use) error {
 		}
 	}
 	return nil
+}
+
+// agrees tells a certificate of an X25519 key (RFC 8410), with which one agrees on the
+// key to encrypt with. crypto/x509 reads such a key only apart from its certificate.
+func agrees(c *x509.Certificate) bool {
+	if c.PublicKeyAlgorithm != x509.UnknownPublicKeyAlgorithm {
+		return false
+	}
+	key, err := x509.ParsePKIXPublicKey(c.RawSubjectPublicKeyInfo)
+	_, agrees := key.(*ecdh.PublicKey)
+	return err == nil && agrees
 }
 
 // End is when a partner's certificates for one purpose end.

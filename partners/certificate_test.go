@@ -1,6 +1,7 @@
 package partners_test
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -284,6 +285,7 @@ func TestKeyUsage(t *testing.T) {
 		{"a server's does not connect", with(x509.KeyUsageDigitalSignature, x509.ExtKeyUsageServerAuth), "as2_sign as4_sign"},
 		{"a client's does all that its key usage allows", with(x509.KeyUsageDigitalSignature, x509.ExtKeyUsageClientAuth), "tls_client as2_sign as4_sign"},
 		{"an issuer's does nothing", with(x509.KeyUsageCertSign), ""},
+		{"an X25519 key is agreed on over AS4", x25519(t), "as4_encrypt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			spec := partners.Defaults()
@@ -343,6 +345,29 @@ func TestAKeyThatCannotDoWhatItIsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// x25519 is a certificate of an X25519 key, which crypto/x509 does not make: that of an
+// Ed25519 key with the other's number in it (RFC 8410 §3).
+func x25519(t *testing.T) *x509.Certificate {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: year.AddDate(-1, 0, 0), NotAfter: year.AddDate(1, 0, 0), KeyUsage: x509.KeyUsageKeyAgreement}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := func(number byte) []byte {
+		return append([]byte{0x06, 0x03, 0x2b, 0x65, number, 0x03, 0x21, 0x00}, public...)
+	}
+	c, err := partners.ParseCertificate(bytes.Replace(der, info(0x70), info(0x6e), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestParseCertificate(t *testing.T) {

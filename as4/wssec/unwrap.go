@@ -35,8 +35,8 @@ var masks = map[string]crypto.Hash{
 }
 
 // DecryptionKey is a private key of ours that partners encrypt to: *rsa.PrivateKey or
-// another crypto.Decrypter of an RSA key; *ecdsa.PrivateKey or *ecdh.PrivateKey for key
-// agreement.
+// another crypto.Decrypter of an RSA key; *ecdsa.PrivateKey, *ecdh.PrivateKey or what
+// has its methods Curve and ECDH for key agreement.
 type DecryptionKey struct {
 	Certificate *x509.Certificate
 	Key         crypto.PrivateKey
@@ -193,11 +193,17 @@ func (e *Envelope) parseAgreement(at *etree.Element, ciphertext []byte, length i
 	return w, nil
 }
 
+// agreeing is a private key that agrees on another: *ecdh.PrivateKey, or what holds one.
+type agreeing interface {
+	Curve() ecdh.Curve
+	ECDH(*ecdh.PublicKey) ([]byte, error)
+}
+
 // agree gives the shared secret of a key of ours and the originator's.
 func agree(key DecryptionKey, originator *ecdh.PublicKey) ([]byte, error) {
-	var ours *ecdh.PrivateKey
+	var ours agreeing
 	switch k := key.Key.(type) {
-	case *ecdh.PrivateKey:
+	case agreeing:
 		ours = k
 	case *ecdsa.PrivateKey:
 		var err error

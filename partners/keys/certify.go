@@ -36,7 +36,11 @@ func (s *Store) CertifyTx(ctx context.Context, tx pgx.Tx, c Certification) (*Key
 	if err != nil {
 		return nil, err
 	}
-	if err := belongs(k.Certificates[0].Leaf().PublicKey, c.Chain); err != nil {
+	public, err := publicOf(k.Certificates[0].Leaf())
+	if err != nil {
+		return nil, fmt.Errorf("key %q: %w", c.Label, err)
+	}
+	if err := belongs(public, c.Chain); err != nil {
 		return nil, err
 	}
 	leaf, now := c.Chain[0], s.now()

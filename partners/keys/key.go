@@ -17,6 +17,7 @@ package keys
 
 import (
 	"crypto"
+	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -142,6 +143,9 @@ func checkPurposes(purposes []string, key crypto.PublicKey) error {
 		if _, ed := key.(ed25519.PublicKey); ed && (p == AS2Decrypt || p == AS4Decrypt) {
 			return unfit("nobody can encrypt to an Ed25519 key; take rsa or ec for %s", p)
 		}
+		if _, agrees := key.(*ecdh.PublicKey); agrees && p != AS4Decrypt {
+			return unfit("an X25519 key is for %s alone, not for %s", AS4Decrypt, p)
+		}
 	}
 	return nil
 }
@@ -181,8 +185,10 @@ func algorithmOf(key crypto.PublicKey) (string, error) {
 		return "", unfit("the curve %s is not used; P-256, P-384 and P-521 are", k.Curve.Params().Name)
 	case ed25519.PublicKey:
 		return "ed25519", nil
+	case *ecdh.PublicKey:
+		return "x25519", nil // the others are *ecdsa.PublicKey
 	}
-	return "", unfit("a key that is neither RSA, EC nor Ed25519 is not used")
+	return "", unfit("a key that is neither RSA, EC, Ed25519 nor X25519 is not used")
 }
 
 // selfSign makes a certificate of the key's own issue, whose usage is that of the

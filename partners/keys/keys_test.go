@@ -3,6 +3,7 @@ package keys_test
 import (
 	"bytes"
 	"crypto"
+	"crypto/ecdh"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
@@ -369,6 +370,74 @@ func TestImport(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an X25519 key is kept to be agreed with, and for nothing else", func(t *testing.T) {
+		openssl(t, dir, "genpkey", "-algorithm", "X25519", "-out", "agree.key")
+		openssl(t, dir, "pkey", "-in", "agree.key", "-pubout", "-out", "agree.pub")
+		openssl(t, dir, "x509", "-new", "-force_pubkey", "agree.pub", "-subj", "/CN=agree", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "20", "-out", "agree.pem")
+		openssl(t, dir, "pkcs12", "-export", "-inkey", "agree.key", "-in", "agree.pem", "-passout", "pass:geheim", "-out", "agree.p12")
+		if _, err := keep("agree", file("agree.key", "agree.pem"), ""); !errors.Is(err, keys.ErrUnfit) || !strings.Contains(err.Error(), "an X25519 key is for as4_decrypt alone, not for as2_sign") {
+			t.Errorf("to sign with: %v", err)
+		}
+		for label, c := range map[string]struct {
+			text     []byte
+			password string
+		}{"agree-pem": {file("ca.pem", "agree.key", "agree.pem"), ""}, "agree-p12": {file("agree.p12"), "geheim"}} {
+			key, chain, err := keys.Read(c.text, c.password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := inTx(t, s, func(tx pgx.Tx) error {
+				k, err := s.ImportTx(t.Context(), tx, keys.New{Organisation: "north", Label: label, Purposes: []string{keys.AS4Decrypt}, By: "anna"}, key, chain)
+				if err == nil && k.Algorithm != "x25519" {
+					t.Errorf("its algorithm is %s", k.Algorithm)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := ring(t, s).Decrypters("north", keys.AS4Decrypt, clock.Add(time.Minute))
+		if len(list) != 2 {
+			t.Fatal(list)
+		}
+		for _, k := range list {
+			ours, ok := k.Signer.(keys.Agreement)
+			if !ok {
+				t.Fatalf("%T", k.Signer)
+			}
+			theirs, err := ecdh.X25519().GenerateKey(rand.Reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one, err := ours.ECDH(theirs.PublicKey())
+			if err != nil {
+				t.Fatal(err)
+			}
+			public, err := x509.ParsePKIXPublicKey(k.Certificates[0].Leaf().RawSubjectPublicKeyInfo)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other, err := theirs.ECDH(public.(*ecdh.PublicKey)); err != nil || !bytes.Equal(one, other) {
+				t.Errorf("its certificate is of another key: %v", err)
+			}
+			if _, err := k.Sign(rand.Reader, make([]byte, 32), crypto.SHA256); err == nil {
+				t.Error("it signs")
+			}
+		}
+		if _, err := s.Request(t.Context(), "north", "agree-pem", pkix.Name{CommonName: "x"}); err == nil || !errors.Is(err, keys.ErrUnfit) {
+			t.Errorf("a request: %v", err)
+		}
+		if err := inTx(t, s, func(tx pgx.Tx) error {
+			chain, err := keys.ReadChain(file("agree.pem"))
+			if err != nil {
+				return err
+			}
+			_, err = s.CertifyTx(t.Context(), tx, keys.Certification{Organisation: "north", Label: "agree-pem", Chain: chain, By: "anna"})
+			return err
+		}); err != nil {
+			t.Errorf("its certificate anew: %v", err)
+		}
+	})
 	t.Run("a key gets the certificate that was issued for its request", func(t *testing.T) {
 		create(t, s, "made", "rsa-2048", keys.AS2Sign)
 		request, err := s.Request(t.Context(), "north", "made", pkix.Name{CommonName: "gateway.example"})

@@ -27,9 +27,9 @@ func Read(text []byte, password string) (crypto.Signer, []*x509.Certificate, err
 	case err != nil:
 		return nil, nil, unfit("it is neither PEM nor PKCS#12: %w", err)
 	}
-	signer, ok := key.(crypto.Signer)
-	if !ok {
-		return nil, nil, unfit("a key of kind %T does not sign", key)
+	signer, err := usable(key)
+	if err != nil {
+		return nil, nil, err
 	}
 	return signer, chain(cert, issuers), nil
 }
@@ -74,7 +74,11 @@ func readPEM(text []byte) (crypto.Signer, []*x509.Certificate, error) {
 		return nil, nil, err
 	}
 	for _, c := range certificates {
-		if spki, err := spkiOf(c.PublicKey); err == nil && spki == own {
+		public, err := publicOf(c)
+		if err != nil {
+			continue // of a kind that is not kept
+		}
+		if spki, err := spkiOf(public); err == nil && spki == own {
 			return key, chain(c, certificates), nil
 		}
 	}
@@ -95,11 +99,7 @@ func parse(block *pem.Block) (crypto.Signer, error) {
 	if err != nil {
 		return nil, unfit("the private key cannot be read: %w", err)
 	}
-	signer, ok := key.(crypto.Signer)
-	if !ok {
-		return nil, unfit("a key of kind %T does not sign", key)
-	}
-	return signer, nil
+	return usable(key)
 }
 
 // ReadChain reads certificates in PEM in the order in which they stand.

@@ -157,7 +157,7 @@ func (s *Store) keep(ctx context.Context, tx pgx.Tx, n New, key crypto.Signer, c
 	if k.SPKI, err = spkiOf(key.Public()); err != nil {
 		return nil, err
 	}
-	plain, err := x509.MarshalPKCS8PrivateKey(key)
+	plain, err := kept(key)
 	if err != nil {
 		return nil, fmt.Errorf("key %q: %w", n.Label, err)
 	}
@@ -313,9 +313,9 @@ func (s *Store) unseal(k *Key, sealed []byte) (crypto.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
 	}
-	key, ok := parsed.(crypto.Signer)
-	if !ok {
-		return nil, fmt.Errorf("key %q of %s: a %T does not sign", k.Label, k.Organisation, parsed)
+	key, err := usable(parsed)
+	if err != nil {
+		return nil, fmt.Errorf("key %q of %s: %w", k.Label, k.Organisation, err)
 	}
 	if spki, err := spkiOf(key.Public()); err != nil || spki != k.SPKI {
 		return nil, fmt.Errorf("key %q of %s: what is sealed is not the key that stands beside it", k.Label, k.Organisation)
@@ -333,6 +333,9 @@ func (s *Store) Request(ctx context.Context, organisation, label string, subject
 	key, err := s.unseal(k, sealed)
 	if err != nil {
 		return nil, err
+	}
+	if _, agrees := key.(Agreement); agrees {
+		return nil, unfit("key %q is an X25519 key, which cannot sign a request; import the key with the certificate that was issued for it", label)
 	}
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject}, key)
 	if err != nil {
