@@ -86,8 +86,8 @@ api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
-interop-as4: ## phase4, an AS4 library for Java, as a client and as a servlet, in every combination that partners use
-	go run ./bench/as4 -peers-only $(ARGS)
+interop-as4: setup ## phase4, an AS4 library for Java, sends to us and we to it, in every combination that partners use (ARGS=-peers-only: phase4 with itself)
+	go run ./bench/as4 $(ARGS)
 
 outgoing: setup ## Kafka, a webhook receiver, a mail server and two gateways, each killed while events go out (ARGS='-events 20000')
 	go run ./bench/outgoing -dir bin/peers $(ARGS)

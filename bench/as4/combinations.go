@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +26,8 @@ const (
 	testService  = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/service"
 	testAction   = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/test"
 
+	service, serviceType, action = "urn:edigw:edi", "urn:edigw:services", "deliver"
+
 	peppolParty     = "urn:fdc:peppol.eu:2017:identifiers:ap"
 	peppolAgreement = "urn:fdc:peppol.eu:2017:agreements:tia:ap_provider"
 )
@@ -33,10 +35,18 @@ const (
 // base is a message that is signed, with one EDIFACT interchange.
 func base(suite string) message {
 	return message{
-		Suite: suite, Token: "bst", KeyReference: "bst", From: sender + "-" + suite, To: receiver, PartyType: unregistered,
-		Agreement: "urn:edigw:agreement", Service: "urn:edigw:edi", ServiceType: "urn:edigw:services", Action: "deliver",
+		Suite: suite, Token: "bst", KeyReference: "bst", From: sender + "-" + keysOf(suite), To: receiver + "-" + keysOf(suite), PartyType: unregistered,
+		Agreement: "urn:edigw:agreement", Service: service, ServiceType: serviceType, Action: action,
 		Conversation: "c1", Payloads: []payload{{Type: "application/EDIFACT"}},
 	}
+}
+
+// keysOf is the kind of a suite's keys: rsa384 has those of rsa.
+func keysOf(suite string) string {
+	if strings.HasPrefix(suite, "rsa") {
+		return "rsa"
+	}
+	return suite
 }
 
 // Changes to a message, by their names in a combination's.
@@ -61,14 +71,19 @@ var changes = map[string]func(*message){
 	"a Content-ID with + and =": func(m *message) {
 		m.Payloads = []payload{{Type: "application/EDIFACT", ContentID: "in+voice=1@brennholm"}}
 	},
-	"no payload":                      func(m *message) { m.Payloads = []payload{} },
-	"the test service":                func(m *message) { m.Service, m.ServiceType, m.Action = testService, "", testAction },
-	"by Peppol's agreement and types": func(m *message) { m.PartyType, m.Agreement = peppolParty, peppolAgreement },
+	"no payload":       func(m *message) { m.Payloads = []payload{} },
+	"the test service": func(m *message) { m.Service, m.ServiceType, m.Action = testService, "", testAction },
+	"by Peppol's agreement and types": func(m *message) {
+		m.From, m.PartyType, m.Agreement = sender+"-peppol", peppolParty, peppolAgreement
+	},
 }
 
-// combinations are all of them: names of changes, with the suite in front.
-func combinations() (list []combination) {
-	for _, line := range strings.Split(strings.TrimSpace(planned), "\n") {
+// combinations are those that phase4 sends.
+func combinations() []combination { return parse(planned) }
+
+// parse reads combinations: names of changes, with the suite in front.
+func parse(lines string) (list []combination) {
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
 		suite, rest, _ := strings.Cut(line, ": ")
 		c := combination{name: line, message: base(suite)}
 		for _, change := range strings.Split(rest, "; ") {
@@ -155,28 +170,40 @@ func (c *combination) write(dir string, number int) error {
 	m.Payloads = slices.Clone(m.Payloads)
 	for i := range m.Payloads {
 		p := &m.Payloads[i]
-		if p.Type == "" {
-			p.Type = "application/EDIFACT"
-		}
-		first := int64(number)*100_000 + int64(i)*1000
-		switch {
-		case p.Type == "application/xml":
-			// What its canonical form is not: quotes, an empty element, an unordered pair.
-			p.content = fmt.Appendf(nil, "<?xml version='1.0'?>\n<!-- %d -->\n<a:order  z='1' a='2'\txmlns:a=\"urn:a\" xmlns:unused='urn:b'><a:line /></a:order>\n", first)
-		default:
-			for n := range max(1, p.copies) {
-				p.content = append(p.content, invoic.TwentyLines(first+int64(n))...)
-			}
-		}
-		if p.lines {
-			p.content = bytes.ReplaceAll(p.content, []byte("'"), []byte("'\n"))
-		}
+		p.Type = cmp.Or(p.Type, "application/EDIFACT")
+		p.fill(int64(number)*100_000+int64(i)*1000, m.From)
 		p.File = filepath.Join(dir, fmt.Sprintf("payload-%d-%d", number, i))
 		if err := os.WriteFile(p.File, p.content, 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fill makes the content: interchanges of the partner's, the first with that number.
+func (p *payload) fill(first int64, partner string) {
+	if p.Type == "application/xml" {
+		// What its canonical form is not: quotes, an empty element, an unordered pair.
+		p.content = fmt.Appendf(nil, "<?xml version='1.0'?>\n<!-- %d -->\n<a:order  z='1' a='2'\txmlns:a=\"urn:a\" xmlns:unused='urn:b'><a:line /></a:order>\n", first)
+		return
+	}
+	var of agreement
+	for _, a := range agreements() {
+		if sender+"-"+a.name == partner {
+			of = a
+		}
+	}
+	parties := strings.NewReplacer(invoic.Sender, of.sender, invoic.Recipient, of.recipient)
+	for n := range max(1, p.copies) {
+		text := parties.Replace(string(invoic.TwentyLines(first + int64(n))))
+		if p.lines {
+			text = strings.ReplaceAll(text, "'\n", "'")
+			text = strings.ReplaceAll(text, "'", "'\n")
+		}
+		p.content = append(p.content, text...)
+		// A line break behind the last segment is between interchanges.
+		p.interchanges = append(p.interchanges, []byte(strings.TrimRight(text, "\r\n")))
+	}
 }
 
 // peers sends it to phase4's servlet. failure says why the combination does not

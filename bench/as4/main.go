@@ -4,12 +4,15 @@
 //   - phase4 (Java, fetched from Maven) sends, in the profiles eDelivery AS4 1.15 and
 //     2.0 and Peppol's: signed, encrypted, compressed, every way to name a key, several
 //     payloads, the test service, the same message again;
+//
 //   - what a receiver has understood is held against what was sent, byte for byte, and
 //     its receipt by phase4's own check against what phase4 signed.
 //
+//   - edigw sends to phase4's servlet in the same way.
+//
 // Usage:
 //
-//	go run ./bench/as4 -peers-only [-dir bin/peers]
+//	go run ./bench/as4 [-peers-only] [-dir bin/peers]
 //
 // With -peers-only phase4's own servlet receives, which shows that the peers and
 // their keys are as they should be before anyone is measured with them.
@@ -34,11 +37,11 @@ func main() {
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
 	flag.Parse()
-	if !*peersOnly {
-		fmt.Fprintln(os.Stderr, "as4: -peers-only is all there is yet")
-		os.Exit(2)
+	part := r.withGateway
+	if *peersOnly {
+		part = r.peersOnly
 	}
-	if err := r.do(ctx, r.peersOnly); err != nil {
+	if err := r.do(ctx, part); err != nil {
 		fmt.Fprintln(os.Stderr, "as4:", err)
 		os.Exit(1)
 	}
@@ -54,8 +57,8 @@ type run struct {
 	ok, failed int
 }
 
-// do fetches the peers, makes keys and plays parts.
-func (r *run) do(ctx context.Context, parts ...func(context.Context) error) (err error) {
+// do fetches the peers, makes keys and plays a part.
+func (r *run) do(ctx context.Context, part func(context.Context) error) (err error) {
 	c := exec.CommandContext(ctx, "bench/as4/fetch", r.dir)
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
 	if err := c.Run(); err != nil {
@@ -72,10 +75,8 @@ func (r *run) do(ctx context.Context, parts ...func(context.Context) error) (err
 	if err := makeKeys(ctx, r.keys); err != nil {
 		return err
 	}
-	for _, part := range parts {
-		if err := part(ctx); err != nil {
-			return err
-		}
+	if err := part(ctx); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, 0 skipped\n", r.ok+r.failed, r.ok, r.failed)
 	return err
@@ -124,4 +125,14 @@ func (r *run) peersOnly(ctx context.Context) (err error) {
 		r.says("phase4 to phase4: "+each.name, failure)
 	}
 	return nil
+}
+
+// withGateway has phase4 and edigw send to each other.
+func (r *run) withGateway(ctx context.Context) (err error) {
+	g, err := r.startGateway(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
+	return errors.Join(r.phase4ToGateway(ctx, g), r.edigwToPhase4(ctx, g))
 }

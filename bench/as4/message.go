@@ -37,9 +37,10 @@ type payload struct {
 	Charset   string `json:"charset,omitempty"`
 	ContentID string `json:"contentId,omitempty"`
 
-	lines   bool // a line break follows every segment
-	copies  int  // interchanges in it, 1 where 0
-	content []byte
+	lines        bool // a line break follows every segment
+	copies       int  // interchanges in it, 1 where 0
+	content      []byte
+	interchanges [][]byte // those in it, from UNA or UNB through the last terminator
 }
 
 // answer is what phase4's client tells of what came back.
