@@ -19,10 +19,11 @@ const AcknowledgementDue = "acknowledgement.due"
 const (
 	AcknowledgementWebhook = "acknowledgement-webhook"
 	AcknowledgementFolder  = "acknowledgement-folder"
+	AcknowledgementAS4     = "acknowledgement-as4"
 )
 
 // AcknowledgementTargets says where acknowledge_by leads.
-var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook, "folder": AcknowledgementFolder}
+var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook, "folder": AcknowledgementFolder, "as4": AcknowledgementAS4}
 
 // AcknowledgementBody is the outbox row's body.
 type AcknowledgementBody struct {

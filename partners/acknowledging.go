@@ -13,10 +13,10 @@ const nowhere = "none"
 // acknowledgeBy reads how functional acknowledgements leave. What partners know as a
 // way and this version does not send by is told so.
 func (d *document) acknowledgeBy(into *string) func(ast.Node, string) {
-	one := d.oneOf(into, "response", "webhook", "folder", "none")
+	one := d.oneOf(into, "response", "webhook", "folder", "as4", "none")
 	return func(n ast.Node, path string) {
-		if word := n.GetToken().Value; word == "as2" || word == "as4" {
-			d.fault(n.GetToken(), path, "%s is no way yet: this version sends nothing over it; use response, webhook, folder or none", word)
+		if word := n.GetToken().Value; word == "as2" {
+			d.fault(n.GetToken(), path, "%s is no way yet: this version sends nothing over it; use response, webhook, folder, as4 or none", word)
 			return
 		}
 		one(n, path)
@@ -25,6 +25,9 @@ func (d *document) acknowledgeBy(into *string) func(ast.Node, string) {
 
 // acknowledged holds where acknowledgements go against how they leave.
 func (d *document) acknowledged(s *PartnerSpec, seen map[string]*token.Token) {
+	if s.AcknowledgeBy == "as4" && (s.AS4.Profile == AS4None || s.AS4.URL == AS4None || s.AS4.Reply.Service == AS4None) {
+		d.fault(seen["acknowledge_by"], "acknowledge_by", "as4 needs as4.profile, as4.url and as4.reply: where they go, and as what")
+	}
 	webhook, given := s.AcknowledgeBy == "webhook", s.AcknowledgeURL != nowhere
 	u, err := url.Parse(s.AcknowledgeURL)
 	switch {

@@ -14,7 +14,7 @@ func (s AS4Spec) value() *AS4 {
 		return nil
 	}
 	v := &AS4{s}
-	for _, word := range []*string{&v.From.ID, &v.From.Type, &v.From.Role, &v.To.ID, &v.To.Type, &v.To.Role, &v.Agreement, &v.AgreementType, &v.URL, &v.Compression} {
+	for _, word := range []*string{&v.From.ID, &v.From.Type, &v.From.Role, &v.To.ID, &v.To.Type, &v.To.Role, &v.Agreement, &v.AgreementType, &v.URL, &v.Compression, &v.Reply.Service, &v.Reply.Type, &v.Reply.Action} {
 		*word = unless(*word, AS4None)
 	}
 	v.MPC = unless(v.MPC, defaultMPC)

@@ -30,10 +30,11 @@ type AS4Spec struct {
 	SHA1         string   `yaml:"sha1" json:"sha1"`
 	CBC          string   `yaml:"cbc" json:"cbc"`
 
-	Errors      string `yaml:"errors" json:"errors"`
-	Token       string `yaml:"token" json:"token"`
-	Compression string `yaml:"compression" json:"compression"`
-	URL         string `yaml:"url" json:"url"` // where we send to
+	Errors      string     `yaml:"errors" json:"errors"`
+	Token       string     `yaml:"token" json:"token"`
+	Compression string     `yaml:"compression" json:"compression"`
+	URL         string     `yaml:"url" json:"url"`     // where we send to
+	Reply       AS4Service `yaml:"reply" json:"reply"` // as what
 }
 
 // AS4Party is an eb:From or eb:To: ebMS 3.0 core §5.2.2.3. The word none stands for
@@ -102,7 +103,7 @@ func AS4DefaultsOf(name string) AS4Spec {
 		Agreement: AS4None, AgreementType: AS4None, MPC: defaultMPC,
 		Unsigned: AS4Refuse, UnsignedBody: AS4Refuse, Unencrypted: AS4Refuse, SHA1: AS4Refuse, CBC: AS4Refuse,
 		Signatures: []string{"rsa-sha256", "rsa-sha384", "rsa-sha512"},
-		Errors:     AS4AsSignal, Token: "bst", Compression: "gzip", URL: AS4None,
+		Errors:     AS4AsSignal, Token: "bst", Compression: "gzip", URL: AS4None, Reply: AS4Service{AS4None, AS4None, AS4None},
 	}
 	if i := slices.IndexFunc(AS4Profiles, func(p AS4Profile) bool { return p.Name == name }); i >= 0 {
 		AS4Profiles[i].apply(&s)
@@ -150,6 +151,7 @@ func (d *document) as4(into *AS4Spec, at map[string]*token.Token) func(ast.Node,
 			field{"token", d.oneOf(&into.Token, AS4Tokens...)},
 			field{"compression", d.oneOf(&into.Compression, "gzip", AS4None)},
 			field{"url", d.text(&into.URL, 2000)},
+			field{"reply", d.as4Service(&into.Reply)},
 		)
 		for key, tok := range seen {
 			at[key] = tok
@@ -192,13 +194,19 @@ func (d *document) as4Value(into *string) func(ast.Node, string) {
 	}
 }
 
+func (d *document) as4Service(into *AS4Service) func(ast.Node, string) {
+	return func(n ast.Node, path string) {
+		d.mapping(n, path, field{"service", d.as4Value(&into.Service)}, field{"type", d.as4Value(&into.Type)}, field{"action", d.as4Value(&into.Action)})
+	}
+}
+
 func (d *document) as4Services(into *[]AS4Service) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
 		*into = nil
 		d.sequence(n, path, maxAS4Services, func(item ast.Node, path string) {
 			s := AS4Service{AS4None, AS4None, AS4None}
 			before := len(d.faults)
-			d.mapping(item, path, field{"service", d.as4Value(&s.Service)}, field{"type", d.as4Value(&s.Type)}, field{"action", d.as4Value(&s.Action)})
+			d.as4Service(&s)(item, path)
 			switch {
 			case len(d.faults) > before:
 			case s.Service == AS4None:
@@ -251,6 +259,9 @@ func (d *document) agreedOnAS4(s *AS4Spec, mapping *token.Token, at map[string]*
 	}
 	if s.To.ID == AS4None {
 		d.fault(mapping, "as4.to.id", "is missing: the eb:PartyId that the partner sends in eb:To, which is ours")
+	}
+	if (s.Reply.Service == AS4None) != (s.Reply.Action == AS4None) {
+		d.fault(at["reply"], "as4.reply", "needs both service and action: as what we send")
 	}
 	if u, err := url.Parse(s.URL); s.URL != AS4None && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil) {
 		d.fault(at["url"], "as4.url", "must be an address like https://partner.example/as4, without a name or password in it")

@@ -66,6 +66,7 @@ func TestReferenceOfPartners(t *testing.T) {
 				"as4.":            "kind: Partner\nas4:\n  ",
 				"as4.from.":       "kind: Partner\nas4:\n  from:\n    ",
 				"as4.to.":         "kind: Partner\nas4:\n  to:\n    ",
+				"as4.reply.":      "kind: Partner\nas4:\n  reply:\n    ",
 				"as4.services[].": "kind: Partner\nas4:\n  services:\n    - service: x\n      ",
 			},
 		} {

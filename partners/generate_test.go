@@ -104,7 +104,8 @@ func anyAS4(t *rapid.T) map[string]any {
 			Services: rapid.SampledFrom([][]partners.AS4Service{nil, {{"urn:s", "none", "none"}}, {{"a", "none", "1"}, {"a", "~", "none"}}}).Draw(t, "services"),
 			Unsigned: oneOf("refuse", "certificate", "accept"), UnsignedBody: oneOf("refuse", "accept"), Unencrypted: oneOf("refuse", "accept"),
 			Signatures: rapid.SampledFrom([][]string{{"ed25519"}, {"rsa-sha256", "ecdsa-sha512"}}).Draw(t, "signatures"), SHA1: oneOf("refuse", "accept"), CBC: oneOf("refuse", "accept"),
-			Errors: oneOf("signal", "fault"), Token: oneOf(partners.AS4Tokens...), Compression: oneOf("gzip", "none"), URL: oneOf("none", "http://10.0.0.1:8080/as4?a=b")}
+			Errors: oneOf("signal", "fault"), Token: oneOf(partners.AS4Tokens...), Compression: oneOf("gzip", "none"), URL: oneOf("none", "http://10.0.0.1:8080/as4?a=b"),
+			Reply: rapid.SampledFrom([]partners.AS4Service{{"none", "none", "none"}, {"urn:s", "none", "A"}, {"1", "2", "~"}}).Draw(t, "reply")}
 	}
 	for key, value := range leaves(whole) {
 		if strings.HasPrefix(key, ".AS4.") {

@@ -118,7 +118,7 @@ func TestRead(t *testing.T) {
 				To: partners.AS4Party{ID: "POP000002", Type: "urn:varied:our-party", Role: "urn:varied:buyer"}, Agreement: "urn:varied:agreement", AgreementType: "urn:varied:agreements",
 				MPC: "urn:varied:channel", Services: []partners.AS4Service{{"urn:varied:anything", "none", "none"}, {"urn:varied:orders", "urn:varied:process", "urn:varied:invoice::2.1"}},
 				Unsigned: "certificate", UnsignedBody: "accept", Unencrypted: "accept", Signatures: []string{"rsa-sha512", "ed25519"}, SHA1: "accept", CBC: "accept",
-				Errors: "fault", Token: "ski", Compression: "none", URL: "https://varied.example/as4"},
+				Errors: "fault", Token: "ski", Compression: "none", URL: "https://varied.example/as4", Reply: partners.AS4Service{"urn:varied:answers", "urn:varied:process", "Acknowledge"}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -156,7 +156,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:9 partner varied",
-			"testdata/varied.yaml:101 partner small",
+			"testdata/varied.yaml:102 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -256,6 +256,7 @@ func TestReadFaults(t *testing.T) {
 		p.AS4 = partners.AS4DefaultsOf("peppol")
 		p.AS4.From, p.AS4.To = partners.AS4Party{ID: long(1), Type: long(2), Role: long(3)}, partners.AS4Party{ID: long(1), Type: long(2), Role: long(3)}
 		p.AS4.Agreement, p.AS4.AgreementType, p.AS4.MPC, p.AS4.URL = long(1), long(2), long(3), "https://"+strings.Repeat("a", 1900)
+		p.AS4.Reply = partners.AS4Service{Service: long(1), Type: long(2), Action: long(3)}
 		for i := range 20 {
 			p.AS4.Services = append(p.AS4.Services, partners.AS4Service{Service: long(i), Type: long(i), Action: long(i)})
 		}

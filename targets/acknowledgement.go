@@ -2,7 +2,6 @@ package targets
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ const acknowledgementTime = 30 * time.Second
 
 // Target makes the target.
 func (a *Acknowledgements) Target() outbox.Target {
-	a.client = a.Guard.client(acknowledgementTime, &tls.Config{MinVersion: tls.VersionTLS12})
+	a.client = a.Guard.Client(acknowledgementTime)
 	return outbox.Target{Name: outbox.AcknowledgementWebhook, Send: a.send, Most: 15 * time.Minute, Attempts: acknowledgementAttempts,
 		// What may have arrived may be sent again under the same id.
 		Ask: func(context.Context, *outbox.Step) (outbox.Outcome, error) { return outbox.NotDone, nil }}
@@ -56,7 +55,7 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 		return err
 	}
 	s.Toward(withoutQuery(address))
-	if err := a.Guard.private(address); err != nil {
+	if err := a.Guard.Private(address); err != nil {
 		return err
 	}
 	var body outbox.AcknowledgementBody

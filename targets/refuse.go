@@ -16,7 +16,7 @@ import (
 // up, since it may lead elsewhere tomorrow; the address it leads to is looked at when it
 // is dialled.
 func (g *Guard) Refuse(address string) error {
-	if err := g.private(address); err != nil {
+	if err := g.Private(address); err != nil {
 		return err
 	}
 	u, err := url.Parse(address)

@@ -42,7 +42,7 @@ const (
 
 // Open checks address and secrets, and makes the sink.
 func (w *Webhook) Open() (outbox.Sink, error) {
-	if err := w.Guard.private(w.URL); err != nil {
+	if err := w.Guard.Private(w.URL); err != nil {
 		return outbox.Sink{}, err
 	}
 	if _, err := w.keys(); err != nil {
@@ -56,9 +56,9 @@ func (w *Webhook) Open() (outbox.Sink, error) {
 	return outbox.Sink{Send: w.send, Close: w.client.CloseIdleConnections}, nil
 }
 
-// private refuses an address that is not https, but for hosts that the administrator
+// Private refuses an address that is not https, but for hosts that the administrator
 // names: anybody on the way could read what goes there, and change it.
-func (g *Guard) private(address string) error {
+func (g *Guard) Private(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
 		return err
@@ -69,7 +69,13 @@ func (g *Guard) private(address string) error {
 	return nil
 }
 
-// client makes a client that goes nowhere but where the guard lets it.
+// Client makes a client that goes nowhere but where the guard lets it, and trusts whom
+// the system trusts.
+func (g *Guard) Client(timeout time.Duration) *http.Client {
+	return g.client(timeout, &tls.Config{MinVersion: tls.VersionTLS12})
+}
+
+// client makes one that trusts whom secure says.
 func (g *Guard) client(timeout time.Duration, secure *tls.Config) *http.Client {
 	transport := &http.Transport{
 		DialContext: g.DialContext, Proxy: nil, // a proxy would dial what the guard refuses

@@ -54,7 +54,7 @@ func (s sentAcknowledgement) row() []string {
 type acknowledgementsResend struct {
 	Partner string `arg:"" help:"The partner's id."`
 	ID      string `arg:"" help:"The acknowledgement's id, as a list shows it."`
-	By      string `default:"webhook" enum:"webhook,folder" help:"How it leaves, as a list shows it: webhook or folder."`
+	By      string `default:"webhook" enum:"webhook,folder,as4" help:"How it leaves, as a list shows it: webhook, folder or as4."`
 	Note    string `required:"" placeholder:"TEXT" help:"Why; it stands in the audit log."`
 	connection
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/lease"
@@ -31,6 +33,8 @@ func (s *started) prepareAcknowledgements(c workFlags, secrets targets.Secrets, 
 		return p.Policy.AcknowledgeURL, p.Policy.AcknowledgeSecret, nil
 	}}
 	s.relayAcknowledgements(c, posts.Target(), clock)
+	pushes := &as4.Acknowledgements{Partner: directory.Partner, Signer: keyring{s.admin.ring, clock.Now}.as4Signer, Private: guard.Private, HTTP: guard.Client(time.Minute), Now: clock.Now}
+	s.relayAcknowledgements(c, pushes.Target(), clock)
 	if c.AcknowledgementDir == "" {
 		if waiting := acknowledgedBy(directory.Partners(), "folder"); len(waiting) > 0 {
 			s.log.Warn("this process puts no acknowledgements into a folder: another has to, with --acknowledgement-dir", "partners", waiting)
