@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/edigw/edigw/as4"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
 )
 
 // frame writes a multipart body of a SOAP part and others.
@@ -242,6 +244,19 @@ func TestIdsCannotBeTaken(t *testing.T) {
 		if r.posted() != 1 {
 			t.Errorf("%d documents", r.posted())
 		}
+	})
+	t.Run("nor is anything of what he sends taken into the spool, or counted among what the partner has here", func(t *testing.T) {
+		r.handler.Spool = &gateway.Spool{Dir: t.TempDir(), Threshold: 1 << 10, Cap: 2 << 10}
+		defer func() { r.handler.Spool = &gateway.Spool{Dir: t.TempDir()} }()
+		admit := r.handler.Admit
+		defer func() { r.handler.Admit = admit }()
+		r.handler.Admit = func(*partners.Partner) (func(), bool) { t.Error("he was admitted"); return func() {}, true }
+		large := as4.Bytes(bytes.Repeat([]byte("0123456789abcdef"), 100_000), "application/edifact")
+		forged, err := as4.Compose(message("m9"), []as4.Payload{large}, signedBy(mallory()), encryptedTo(nordhafen()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.refused(forged, as4.FailedAuthentication)
 	})
 	t.Run("what was not agreed is told to the partner alone, after its signature was verified", func(t *testing.T) {
 		other := func(u *as4.UserMessage) { u.Collaboration.Action = "Other" }

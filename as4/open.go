@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -80,6 +81,16 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 		return o, err
 	}
 	o.key = dedup.TransportKey(Transport, u.To.ID, u.MessageInfo.MessageID)
+	if err := h.authenticate(o.partner, env, len(u.Parts), client.Certificate); err != nil {
+		// Nothing of it is taken in, nor among what the partner has here. A small request
+		// is read to its end all the same, for the quarantine.
+		if r.ContentLength <= keptBytes {
+			o.wire.limit = min(o.wire.limit, keptBytes)
+			_, _ = io.Copy(io.Discard, o.wire) // whatever it says, the fault is told
+			o.wire.release()
+		}
+		return o, err
+	}
 	if err := o.admit(r); err != nil {
 		return o, err
 	}
@@ -183,7 +194,7 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 	if err != nil {
 		return err
 	}
-	proved, err := o.h.secure(ctx, o.partner, env, attachments, client.Certificate)
+	proved, err := o.h.secure(ctx, o.partner, env, attachments)
 	if err != nil {
 		return err
 	}

@@ -23,31 +23,36 @@ type proved struct {
 	messaging  *etree.Element
 	parts      []wssec.Part      // decrypted, in the order in which they came
 	references []wssec.Reference // of the signature; none of a message that is not signed
-	method     string
 }
 
-// secure decrypts and verifies. What is not as agreed is an *Error.
-func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.Envelope, attachments []*attachment, shown *x509.Certificate) (*proved, error) {
+// authenticate settles who sent a message, before anything of it is taken in: a
+// signature whose value is the partner's, or none where that is agreed. What the
+// signature covers is not looked at yet.
+func (h *Handler) authenticate(p *partners.Partner, env *wssec.Envelope, parts int, shown *x509.Certificate) error {
+	now := h.now()
+	if env.Security != nil {
+		if err := expired(env.Security, now); err != nil {
+			return err
+		}
+	}
+	if !isSigned(env) {
+		return unsigned(p, env, parts, shown, now)
+	}
+	if err := env.Authenticate(verification(p, now)); err != nil {
+		return securityFault(err)
+	}
+	return nil
+}
+
+// secure decrypts and verifies a message whose sender is authenticated. What is not as
+// agreed is an *Error.
+func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.Envelope, attachments []*attachment) (*proved, error) {
 	parts := make([]wssec.Part, len(attachments))
 	for i, a := range attachments {
 		parts[i] = wssec.Part{ContentID: a.id, MimeType: a.name, SignedType: a.signed, Open: opener(a.spooled.Payload)}
 	}
-	now := h.now()
 	if env.Security == nil {
-		return h.unsigned(p, env, parts, shown, now)
-	}
-	if err := expired(env.Security, now); err != nil {
-		return nil, err
-	}
-	isSigned := len(infoset.Children(env.Security, infoset.Name{Space: nsDSIG, Local: "Signature"})) > 0
-	v := wssec.Verification{Signer: signerOf(p, now), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept}
-	// Before our keys work for whoever sent this.
-	if isSigned {
-		if err := env.Authenticate(v); err != nil {
-			return nil, securityFault(err)
-		}
-	} else if _, err := h.unsigned(p, env, parts, shown, now); err != nil {
-		return nil, err
+		return &proved{messaging: env.Messaging, parts: parts}, nil
 	}
 	d := wssec.Decryption{Required: p.AS4.Unencrypted != partners.AS4Accept && len(parts) > 0, CBC: p.AS4.CBC == partners.AS4Accept}
 	if d.Required || encrypted(env.Security) {
@@ -60,17 +65,25 @@ func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.En
 	if err != nil {
 		return nil, securityFault(err)
 	}
-	if !isSigned {
-		return h.unsigned(p, env, decrypted, shown, now)
+	if !isSigned(env) {
+		return &proved{messaging: env.Messaging, parts: decrypted}, nil
 	}
-	s, err := env.Verify(decrypted, v)
+	s, err := env.Verify(decrypted, verification(p, h.now()))
 	if err != nil {
 		return nil, securityFault(err)
 	}
 	if err := mayBeSignedBy(p.AS4, s.Method); err != nil {
 		return nil, err
 	}
-	return &proved{messaging: s.Messaging, parts: s.Parts, references: s.References, method: s.Method}, nil
+	return &proved{messaging: s.Messaging, parts: s.Parts, references: s.References}, nil
+}
+
+func isSigned(env *wssec.Envelope) bool {
+	return env.Security != nil && len(infoset.Children(env.Security, infoset.Name{Space: nsDSIG, Local: "Signature"})) > 0
+}
+
+func verification(p *partners.Partner, now time.Time) wssec.Verification {
+	return wssec.Verification{Signer: signerOf(p, now), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept}
 }
 
 // opener reads a part from its beginning.
@@ -79,23 +92,23 @@ func opener(p *edi.Payload) func() (io.ReadCloser, error) {
 }
 
 // unsigned takes a message without a signature where that is agreed.
-func (h *Handler) unsigned(p *partners.Partner, env *wssec.Envelope, parts []wssec.Part, shown *x509.Certificate, now time.Time) (*proved, error) {
+func unsigned(p *partners.Partner, env *wssec.Envelope, parts int, shown *x509.Certificate, now time.Time) error {
 	switch p.AS4.Unsigned {
 	case partners.AS4Accept:
 	case partners.AS4ByTLS:
 		if shown == nil {
-			return nil, faulty(PolicyNoncompliance, "the message is not signed, and the connection showed no client certificate")
+			return faulty(PolicyNoncompliance, "the message is not signed, and the connection showed no client certificate")
 		}
 		if _, err := p.Recognises(shown, partners.TLSClient, now); err != nil {
-			return nil, &Error{Code: FailedAuthentication, Reason: partners.WhyNot(err), Detail: "the message is not signed, and the client certificate of the connection is not one of the partner's", Cause: err}
+			return &Error{Code: FailedAuthentication, Reason: partners.WhyNot(err), Detail: "the message is not signed, and the client certificate of the connection is not one of the partner's", Cause: err}
 		}
 	default:
-		return nil, faulty(PolicyNoncompliance, "the message is not signed")
+		return faulty(PolicyNoncompliance, "the message is not signed")
 	}
-	if p.AS4.Unencrypted != partners.AS4Accept && env.Security == nil && len(parts) > 0 {
-		return nil, faulty(PolicyNoncompliance, "the parts of the message are not encrypted")
+	if p.AS4.Unencrypted != partners.AS4Accept && env.Security == nil && parts > 0 {
+		return faulty(PolicyNoncompliance, "the parts of the message are not encrypted")
 	}
-	return &proved{messaging: env.Messaging, parts: parts}, nil
+	return nil
 }
 
 // encrypted reports whether anything is encrypted to somebody.
