@@ -22,9 +22,10 @@ type Limits struct {
 const maxBindings = 256
 
 // Header is what a SOAP part may be: payloads travel beside it. 2 MB of the smallest
-// elements would be 30 times that as a tree; 50,000 items are about 12 MB.
+// elements would be 30 times that as a tree; 50,000 items are about 12 MB. A namespace
+// is looked up along the open elements, which are few for that too.
 var Header = Limits{
-	Bytes: 2 << 20, Depth: 64, Items: 50_000, Attributes: 64,
+	Bytes: 2 << 20, Depth: 32, Items: 50_000, Attributes: 64,
 	Names: 256, Values: 64 << 10, Notes: 16 << 10,
 }
 

@@ -200,7 +200,7 @@ func TestReaderIsBounded(t *testing.T) {
 		want   string
 	}{
 		{"bytes", io.MultiReader(strings.NewReader("<a>"), endless('x')), infoset.Limits{Bytes: 1 << 20}, "the document is longer than 1048576 bytes"},
-		{"depth", repeated("<a>"), infoset.Limits{}, "elements are nested more than 64 deep"},
+		{"depth", repeated("<a>"), infoset.Limits{}, "elements are nested more than 32 deep"},
 		{"elements", io.MultiReader(strings.NewReader("<a>"), repeated("<a/>")), infoset.Limits{}, "the document has more than 50000 elements, attributes, comments and sections"},
 		{"comments", repeated("<!---->"), infoset.Limits{}, "the document has more than 50000 elements, attributes, comments and sections"},
 		{"sections", io.MultiReader(strings.NewReader("<a>"), repeated("<![CDATA[]]>")), infoset.Limits{}, "the document has more than 50000 elements, attributes, comments and sections"},

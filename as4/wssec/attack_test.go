@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/edigw/edigw/as4/infoset"
 	"github.com/edigw/edigw/as4/wssec"
@@ -196,13 +197,13 @@ func TestForgery(t *testing.T) {
 		{what: "a part is left out", parts: func(p []wssec.Part) []wssec.Part { return p[1:] },
 			reason: wssec.Unauthenticated, want: `the signature covers "cid:gzip@example", which is no part of the message`},
 		{what: "a reference is left out", soap: swap(t, first, ""),
-			reason: wssec.Unauthenticated, want: "the signature is not one of the certificate of CN=signer p256"},
+			reason: wssec.Unauthenticated, want: "the signature is not one of the certificate of \"CN=signer p256\""},
 		{what: "nothing is signed", soap: swap(t, cut(t, soap, "<ds:Signature ", "</ds:Signature>"), ""),
 			reason: wssec.NonCompliant, want: "the message is not signed: its wsse:Security header holds no ds:Signature"},
 		{what: "there is no security at all", soap: swap(t, cut(t, soap, "<wsse:Security", "</wsse:Security>"), ""),
 			reason: wssec.NonCompliant, want: "the message is not signed: it has no wsse:Security header"},
 		{what: "another certificate is put in", soap: swap(t, base64.StdEncoding.EncodeToString(signer.certificate.Raw), base64.StdEncoding.EncodeToString(stranger.certificate.Raw)),
-			reason: wssec.Unauthenticated, want: "the message is signed by the certificate of CN=stranger p256, serial number"},
+			reason: wssec.Unauthenticated, want: "the message is signed by the certificate of \"CN=stranger p256\", serial number"},
 		{what: "the token is a certificate that cannot be read", soap: swap(t, base64.StdEncoding.EncodeToString(signer.certificate.Raw), "AAAA"),
 			reason: wssec.Unauthenticated, want: "the certificate of the signature cannot be told: x509: "},
 		{what: "the token is nowhere", soap: swap(t, `URI="#signer"`, `URI="#nowhere"`),
@@ -250,6 +251,18 @@ func TestForgery(t *testing.T) {
 		}
 		if err := read(t, sent.SOAP).Authenticate(pinned); err != nil {
 			t.Errorf("the signer is not taken for himself: %v", err)
+		}
+	})
+	t.Run("what a message quotes is told in part", func(t *testing.T) {
+		long := read(t, []byte(swap(t, wssec.ECDSASHA256, strings.Repeat("ä", 20_000))(soap)))
+		_, err := long.Verify(wire(t, sent.Parts), pinned)
+		if f, ok := errors.AsType[*wssec.Fault](err); !ok || f.Reason != wssec.NonCompliant || len(f.Detail) > 700 || !utf8.ValidString(f.Detail) {
+			t.Errorf("%.2000v", err)
+		}
+	})
+	t.Run("nobody to ask who the signer is", func(t *testing.T) {
+		if err := read(t, sent.SOAP).Authenticate(wssec.Verification{}); err == nil || wssec.ReasonOf(err) != 0 {
+			t.Error(err)
 		}
 	})
 	t.Run("a type that nobody signed does not choose what a digest overlooks", func(t *testing.T) {

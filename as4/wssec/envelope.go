@@ -123,6 +123,11 @@ func prefixOf(a *etree.Attr) (string, bool) {
 func (e *Envelope) soap(local string) infoset.Name { return infoset.Name{Space: e.SOAP, Local: local} }
 
 func (e *Envelope) misplaced(at *etree.Element) bool {
+	switch at.Tag { // a namespace is looked up for these alone
+	case "Envelope", "Header", "Body", "Security", "Messaging":
+	default:
+		return false
+	}
 	switch infoset.NameOf(at) {
 	case e.soap("Envelope"), e.soap("Header"), e.soap("Body"), wsse("Security"), messaging:
 		return at != e.Header && at != e.Body && at != e.Security && at != e.Messaging

@@ -3,6 +3,7 @@ package wssec
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Reason is why a message is refused. The ebMS error code that goes with it is in
@@ -50,15 +51,25 @@ func (f *Fault) Error() string {
 func (f *Fault) Unwrap() error { return f.Err }
 
 func malformed(format string, a ...any) error {
-	return &Fault{Reason: Malformed, Detail: fmt.Sprintf(format, a...)}
+	return &Fault{Reason: Malformed, Detail: clip(fmt.Sprintf(format, a...))}
 }
 
 func unauthenticated(format string, a ...any) error {
-	return &Fault{Reason: Unauthenticated, Detail: fmt.Sprintf(format, a...)}
+	return &Fault{Reason: Unauthenticated, Detail: clip(fmt.Sprintf(format, a...))}
 }
 
 func nonCompliant(format string, a ...any) error {
-	return &Fault{Reason: NonCompliant, Detail: fmt.Sprintf(format, a...)}
+	return &Fault{Reason: NonCompliant, Detail: clip(fmt.Sprintf(format, a...))}
+}
+
+// longest is what of a detail is told: it may quote what the message says.
+const longest = 600
+
+func clip(detail string) string {
+	if len(detail) <= longest {
+		return detail
+	}
+	return strings.ToValidUTF8(detail[:longest], "") + "…"
 }
 
 // undecryptable is the one answer to everything that goes wrong with a key or with

@@ -163,14 +163,14 @@ func TestSamples(t *testing.T) {
 	keys = append(keys, jks(t, "domibus/gateway_keystore2.jks", "test123")...)
 	keys = append(keys, jks(t, "phase4/dummy-pw-test.jks", "test")...)
 	var got strings.Builder
-	for _, folder := range []string{"as4net", "phase4", "phase4/testfiles", "domibus"} {
+	for _, folder := range []string{"as4net", "phase4", "phase4/testfiles", "domibus", "oasis/examples/as4receipt"} {
 		files, err := os.ReadDir(filepath.Join("../../../shared/samples/as4", folder))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range files {
 			switch filepath.Ext(f.Name()) {
-			case ".pfx", ".p12", ".cer", ".jks", ".mime":
+			case ".pfx", ".p12", ".cer", ".jks", ".mime", ".xsl":
 				continue
 			}
 			if !f.IsDir() {

@@ -45,13 +45,13 @@ type Token struct {
 func (t Token) String() string {
 	switch {
 	case t.Certificate != nil:
-		return fmt.Sprintf("certificate of %s, serial number %d", t.Certificate.Subject, t.Certificate.SerialNumber)
+		return fmt.Sprintf("certificate of %.200q, serial number %d", t.Certificate.Subject.String(), t.Certificate.SerialNumber)
 	case t.SubjectKeyID != nil:
 		return fmt.Sprintf("certificate with subject key identifier %x", t.SubjectKeyID)
 	case t.Thumbprint != nil:
 		return fmt.Sprintf("certificate with SHA-1 thumbprint %x", t.Thumbprint)
 	case t.Serial != nil:
-		return fmt.Sprintf("certificate of issuer %s, serial number %d", t.Issuer, t.Serial)
+		return fmt.Sprintf("certificate of issuer %.200q, serial number %d", t.Issuer, t.Serial)
 	}
 	return "no certificate"
 }

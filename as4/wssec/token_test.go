@@ -63,10 +63,10 @@ func TestTokensInWords(t *testing.T) {
 		token wssec.Token
 		want  string
 	}{
-		{wssec.Token{Certificate: c}, "certificate of CN=x, serial number 7"},
+		{wssec.Token{Certificate: c}, `certificate of "CN=x", serial number 7`},
 		{wssec.Token{SubjectKeyID: []byte{1, 0xab}}, "certificate with subject key identifier 01ab"},
 		{wssec.Token{Thumbprint: []byte{1, 0xab}}, "certificate with SHA-1 thumbprint 01ab"},
-		{wssec.Token{Issuer: "CN=CA", Serial: big.NewInt(7)}, "certificate of issuer CN=CA, serial number 7"},
+		{wssec.Token{Issuer: "CN=CA", Serial: big.NewInt(7)}, `certificate of issuer "CN=CA", serial number 7`},
 		{wssec.Token{}, "no certificate"},
 	} {
 		if got := x.token.String(); got != x.want {

@@ -132,6 +132,16 @@ func TestVectorsOfEncryption(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an EncryptedKey with its mask generation function", func(t *testing.T) {
+		e := root(t, vector(t, "../as4net/EncryptedKeyWithMGFSpec.txt"))
+		options, err := parseOAEP(within(t, e, xenc("EncryptionMethod")))
+		if err != nil || options.Hash != crypto.SHA256 || options.MGFHash != crypto.SHA256 || options.Label != nil {
+			t.Errorf("%+v, %v", options, err)
+		}
+		if value, err := cipherValue(e); err != nil || len(value) != 256 {
+			t.Errorf("%d bytes, %v", len(value), err)
+		}
+	})
 	t.Run("enc-aes128gcm-keyname, whose key is not there, has the layout of octets", func(t *testing.T) {
 		ciphertext, err := cipherValue(root(t, vector(t, "enc-aes128gcm-keyname.xml")))
 		if err != nil || len(ciphertext) != gcmNonce+gcmTag+len(vector(t, "enc-aes128gcm-keyname.data")) {

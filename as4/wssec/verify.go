@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"crypto/subtle"
 	"crypto/x509"
+	"errors"
 	"strings"
 
 	"github.com/beevik/etree"
@@ -91,13 +92,16 @@ func (e *Envelope) Authenticate(v Verification) error {
 // authenticate verifies the value of the signature with the certificate that is the
 // signer's.
 func (e *Envelope) authenticate(v Verification) (*signed, *x509.Certificate, error) {
+	if v.Signer == nil {
+		return nil, nil, errors.New("Verification.Signer is missing")
+	}
 	s, err := e.parseSignature(v)
 	if err != nil {
 		return nil, nil, err
 	}
 	certificate, err := v.Signer(s.token)
 	if err != nil {
-		return nil, nil, &Fault{Reason: Unauthenticated, Detail: err.Error()}
+		return nil, nil, &Fault{Reason: Unauthenticated, Detail: clip(err.Error())}
 	}
 	var info bytes.Buffer
 	if err := s.canonical.Element(&info, s.info); err != nil {
