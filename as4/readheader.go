@@ -2,6 +2,7 @@ package as4
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -254,11 +255,6 @@ func (r *reader) properties(of *etree.Element) (list []Property) {
 		if p.Name == "" {
 			r.fail(InvalidHeader, "an eb:Property of eb:%s has no name", of.Tag)
 		}
-		for _, other := range list {
-			if other.Name == p.Name {
-				r.fail(ValueInconsistent, "eb:%s has the property %s twice", of.Tag, p.Name)
-			}
-		}
 		if list = append(list, p); len(list) > maxProperties {
 			r.fail(InvalidHeader, "eb:%s has more than %d properties", of.Tag, maxProperties)
 		}
@@ -288,7 +284,7 @@ func (r *reader) payload(u *UserMessage, of *etree.Element) {
 }
 
 func (r *reader) partInfo(e *etree.Element) (p PartInfo) {
-	r.known(e, "Schema", "Description", "PartProperties")
+	r.known(e, "Schema", "Schemas", "Description", "PartProperties") // QUIRK: AS4.NET writes a list of schemas, which is in no schema
 	p.Href = r.attribute(e, "href")
 	switch {
 	case r.err != nil:
@@ -300,7 +296,11 @@ func (r *reader) partInfo(e *etree.Element) (p PartInfo) {
 	if properties := r.optional(e, "PartProperties"); properties != nil {
 		p.Properties = r.properties(properties)
 	}
-	for _, property := range p.Properties {
+	for i, property := range p.Properties {
+		// QUIRK: properties of any other name stand twice in messages of the wild.
+		if slices.Contains(ourProperties, property.Name) && slices.ContainsFunc(p.Properties[:i], func(o Property) bool { return o.Name == property.Name }) {
+			r.fail(ValueInconsistent, "%s has the property %s twice", p.Href, property.Name)
+		}
 		switch property.Name {
 		case mimeTypeProperty:
 			p.MimeType = property.Value
@@ -324,6 +324,9 @@ func (r *reader) partInfo(e *etree.Element) (p PartInfo) {
 	}
 	return p
 }
+
+// ourProperties are those that say how a part is read.
+var ourProperties = []string{mimeTypeProperty, characterSetProperty, compressionTypeProperty}
 
 // encName is XML 1.0 §4.3.3, by which AS4 profile §3.1 has CharacterSet.
 var encName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*$`)
