@@ -36,6 +36,7 @@ type sheet struct {
 	State        string                `json:"state"`
 	Organisation sheetOrganisation     `json:"organisation"`
 	URL          string                `json:"url"`
+	AS4          *sheetAS4             `json:"as4,omitempty"`
 	Server       *sheetServer          `json:"server_certificate,omitempty"`
 	Credentials  string                `json:"credentials"`
 	Tokens       []sheetToken          `json:"tokens"`
@@ -52,6 +53,19 @@ type sheetOrganisation struct {
 	ID          string                `json:"id"`
 	Name        string                `json:"name"`
 	Identifiers []partners.Identifier `json:"identifiers"`
+}
+
+// sheetAS4 is what is agreed for AS4, of what the partner sends.
+type sheetAS4 struct {
+	URL           string                `json:"url"`
+	Profile       string                `json:"profile"`
+	From          partners.AS4Party     `json:"from"`
+	To            partners.AS4Party     `json:"to"`
+	Agreement     string                `json:"agreement,omitempty"`
+	AgreementType string                `json:"agreement_type,omitempty"`
+	Services      []partners.AS4Service `json:"services"`
+	Signatures    []string              `json:"signatures"`
+	Encrypted     bool                  `json:"encrypted"` // it has to be
 }
 
 type sheetServer struct {
@@ -119,6 +133,10 @@ func (c *call) partnerSheet() error {
 	if i := slices.IndexFunc(organisations, func(o partners.OrganisationSpec) bool { return o.ID == p.Organisation }); i >= 0 {
 		o := organisations[i]
 		s.Organisation = sheetOrganisation{o.ID, o.Name, append([]partners.Identifier{}, o.Identifiers...)}
+	}
+	if a := p.AS4; a != nil {
+		s.AS4 = &sheetAS4{URL: front.URL() + "/as4", Profile: a.Profile, From: a.From, To: a.To, Agreement: a.Agreement, AgreementType: a.AgreementType,
+			Services: append([]partners.AS4Service{}, a.Services...), Signatures: a.Signatures, Encrypted: a.Unencrypted == partners.AS4Refuse}
 	}
 	if cert := front.Certificate(); cert != nil {
 		s.Server = &sheetServer{cert.Subject.String(), partners.Fingerprint(cert), cert.NotAfter.UTC()}

@@ -93,6 +93,16 @@ type sheetTold struct {
 		Fingerprint string    `json:"sha256_fingerprint"`
 		Until       time.Time `json:"valid_until"`
 	} `json:"server_certificate"`
+	AS4 *struct {
+		URL       string                `json:"url"`
+		Profile   string                `json:"profile"`
+		From      partners.AS4Party     `json:"from"`
+		To        partners.AS4Party     `json:"to"`
+		Agreement string                `json:"agreement"`
+		Services  []partners.AS4Service `json:"services"`
+		Signed    []string              `json:"signatures"`
+		Encrypted bool                  `json:"encrypted"`
+	} `json:"as4"`
 	Credentials string `json:"credentials"`
 	Tokens      []struct {
 		Label   string     `json:"label"`
@@ -173,6 +183,9 @@ func (s *sheetTold) markdown() string {
 		line("| You may also send for | %s |", strings.Join(s.SpeaksFor, ", "))
 	}
 	line("| At most | %d bytes a request |", s.Limits.Bytes)
+	if s.AS4 != nil {
+		s.as4(line)
+	}
 	line("\n## Proving who you are\n")
 	line("%s\n", credentials[s.Credentials])
 	for _, t := range s.Tokens {
@@ -215,6 +228,46 @@ func (s *sheetTold) markdown() string {
 		line("\nAn interchange with a faulty message is refused whole.")
 	}
 	return b.String()
+}
+
+// as4 tells what is agreed for AS4.
+func (s *sheetTold) as4(line func(format string, args ...any)) {
+	party := func(p partners.AS4Party) string {
+		text := "`" + p.ID + "`"
+		if p.Type != "" {
+			text += ", type `" + p.Type + "`"
+		}
+		if p.Role != "" {
+			text += ", role `" + p.Role + "`"
+		}
+		return text
+	}
+	line("\n## AS4 (%s)\n", s.AS4.Profile)
+	line("| | |\n|---|---|")
+	line("| Push to | `%s` |", s.AS4.URL)
+	line("| eb:From | %s |", party(s.AS4.From))
+	line("| eb:To | %s |", party(s.AS4.To))
+	if s.AS4.Agreement != "" {
+		line("| eb:AgreementRef | `%s` |", s.AS4.Agreement)
+	}
+	for _, v := range s.AS4.Services {
+		text := "`" + v.Service + "`"
+		if v.Type != "" {
+			text += ", type `" + v.Type + "`"
+		}
+		action := "any action"
+		if v.Action != "" {
+			action = "action `" + v.Action + "`"
+		}
+		line("| eb:Service | %s, %s |", text, action)
+	}
+	line("| Signed by | %s |", strings.Join(s.AS4.Signed, ", "))
+	encrypted := "if you like, to our certificate"
+	if s.AS4.Encrypted {
+		encrypted = "always, to our certificate"
+	}
+	line("| Encrypted | %s |", encrypted)
+	line("\nA receipt with non-repudiation comes in the HTTP response. The test service is answered and never delivered. 503 with EBMS:0202, or no receipt: send the message again under the same MessageId.")
 }
 
 var (
