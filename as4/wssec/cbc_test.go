@@ -62,6 +62,11 @@ func TestCBC(t *testing.T) {
 	}
 	e.Security.AddChild(encryptedKey)
 	e.Security.AddChild(encryptedData("part-1", XENC+"aes128-cbc", Part{ContentID: "a@b", MimeType: "application/edifact"}))
+	unsigned, err := canonical(e.Root, c14n.Inclusive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Security.CreateElement("ds:Signature").CreateAttr("xmlns:ds", DSIG) // nothing is verified here
 	soap, err := canonical(e.Root, c14n.Inclusive)
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +92,9 @@ func TestCBC(t *testing.T) {
 		}
 		if _, err := decrypt(soap, part(whole), false); ReasonOf(err) != NonCompliant {
 			t.Error(err)
+		}
+		if _, err := decrypt(unsigned, part(whole), true); ReasonOf(err) != NonCompliant {
+			t.Errorf("without a signature: %v", err)
 		}
 	})
 	t.Run("whatever is done to the ciphertext, decryption does not tell", func(t *testing.T) {

@@ -44,7 +44,7 @@ const maxKeys = 8
 type Decryption struct {
 	Keys     []DecryptionKey // all that may still be encrypted to
 	Required bool            // every part has to be encrypted
-	CBC      bool            // AES-CBC is taken too: no protection of integrity beside the signature
+	CBC      bool            // AES-CBC is taken too, of messages that are signed: nothing else protects its integrity
 }
 
 // encrypted is an xenc:EncryptedData that was read.
@@ -242,15 +242,19 @@ func (e *Envelope) parseData(at *etree.Element, parts []Part, d Decryption) (x e
 	if x.method, err = algorithm(at, xenc("EncryptionMethod")); err != nil {
 		return x, malformed("%v", err)
 	}
-	if c, ok := ciphers[x.method]; !ok || c.cbc && !d.CBC {
+	c, ok := ciphers[x.method]
+	if !ok || c.cbc && !d.CBC {
 		return x, nonCompliant("the encryption %q is not allowed; use %s", x.method, AES128GCM)
+	}
+	if c.cbc && len(infoset.Children(e.Security, ds("Signature"))) == 0 {
+		return x, nonCompliant("the encryption %q is allowed in messages that are signed alone; sign, or use %s", x.method, AES128GCM)
 	}
 	uri, err := cipherReference(at)
 	if err != nil {
 		return x, malformed("%v", err)
 	}
-	id, ok := ContentID(uri)
-	if x.part = slices.IndexFunc(parts, func(p Part) bool { return ok && p.ContentID == id }); x.part < 0 {
+	id, named := ContentID(uri)
+	if x.part = slices.IndexFunc(parts, func(p Part) bool { return named && p.ContentID == id }); x.part < 0 {
 		return x, malformed("an xenc:EncryptedData names %q, which is no part of the message", uri)
 	}
 	x.key, err = e.keyOf(at)
