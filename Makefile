@@ -33,9 +33,11 @@ setup: ## Install the PostgreSQL binaries if there are none
 
 checker:
 	@deploy/spin
+
+xmlsec:
 	@deploy/xmlsec
 
-test: setup checker ## Run every test (PACKAGES=./dedup for some)
+test: setup checker xmlsec ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
 
 verify: setup bin/$(STATICCHECK) ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
@@ -55,7 +57,7 @@ bin/$(STATICCHECK):
 schema: setup ## Write migrations/schema.sql anew after a migration
 	go test -count=1 -run '^TestSchemaIsFresh$$' ./migrations -write
 
-fuzz: ## Run each fuzz target for FUZZTIME
+fuzz: xmlsec ## Run each fuzz target for FUZZTIME
 	@grep -rHoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort | while IFS=: read -r file target; do \
 		echo "$${target#func } in $$(dirname $$file)"; \
 		go test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)"; \
@@ -115,4 +117,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-outgoing bench-keys big help
+.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-outgoing bench-keys big help
