@@ -120,6 +120,23 @@ func TestFraming(t *testing.T) {
 			t.Errorf("%d %s", got.status, got.told())
 		}
 	})
+	t.Run("a request that HTTP compresses is told how to compress", func(t *testing.T) {
+		req, err := http.NewRequest(http.MethodPost, r.url, bytes.NewReader(zip("x")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", framed)
+		req.Header.Set("Content-Encoding", "gzip")
+		w, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = w.Body.Close() }() // it is read
+		b, err := io.ReadAll(w.Body)
+		if got := (posted{w.StatusCode, string(b)}); err != nil || got.told() != as4.InvalidHeader+", fault Sender" || !strings.Contains(got.body, "CompressionType") {
+			t.Errorf("%v, %s", err, got.body)
+		}
+	})
 	t.Run("a connection that is cut leaves nothing", func(t *testing.T) {
 		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 		if err != nil {

@@ -61,6 +61,9 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 	if r.ContentLength > limits.MaxBody {
 		return o, limits.spoolFault(errTooLarge)
 	}
+	if coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding != "" && coding != "identity" {
+		return o, &notSOAP{code: "Sender", text: fmt.Sprintf("the request has the Content-Encoding %.40q; send it as it is, and compress payloads by their CompressionType", coding)}
+	}
 	var err error
 	if o.reader, err = readEnvelope(r.Header.Get("Content-Type"), o.wire, limits, h.Spool); err != nil {
 		return o, inFrame(limits.spoolFault(err))

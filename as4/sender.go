@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/gateway"
@@ -17,8 +16,7 @@ import (
 // is sent again under the same MessageId until there is an answer: the receiver
 // processes it once (AS4 profile §3.2).
 type Sender struct {
-	HTTP *http.Client     // nil is http.DefaultClient
-	Now  func() time.Time // nil is time.Now
+	HTTP *http.Client // nil is one without a bound of time; redirects are not followed
 }
 
 // Answered is what a partner answered.
@@ -70,10 +68,12 @@ func (s Sender) Send(ctx context.Context, address string, c *Composed, signers [
 	}
 	r.Header.Set("Content-Type", c.ContentType)
 	r.Header.Set("Accept", soapType+", multipart/related")
-	client := s.HTTP
-	if client == nil {
-		client = http.DefaultClient
+	client := http.Client{}
+	if s.HTTP != nil {
+		client = *s.HTTP
 	}
+	// A message that was signed and encrypted for one receiver goes to no other.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -49,8 +50,9 @@ type as4Send struct {
 	EncryptTo string `placeholder:"FILE" help:"Encrypt to this certificate."`
 	Signer    string `placeholder:"FILE" help:"Certificate that the receipt has to be signed by; without it its signature is not looked at."`
 
-	Retries int    `default:"3" help:"How often to send again where no answer says what became of it."`
-	Output  string `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	Patience time.Duration `default:"2m" placeholder:"TIME" help:"How long the answer may take once the message is sent."`
+	Retries  int           `default:"3" help:"How often to send again where no answer says what became of it."`
+	Output   string        `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
 
 // as4Told is what came of a message.
@@ -72,9 +74,12 @@ func (c *as4Send) Run(a *app) error {
 	}
 	told := as4Told{MessageID: composed.MessageID}
 	var answered *as4.Answered
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = c.Patience // behind the last byte
+	sender := as4.Sender{HTTP: &http.Client{Transport: transport}}
 	for {
 		told.Attempts++
-		answered, err = as4.Sender{}.Send(a.ctx, c.URL, composed, signers)
+		answered, err = sender.Send(a.ctx, c.URL, composed, signers)
 		refused := (*as4.Refused)(nil)
 		if err == nil || errors.As(err, &refused) && !refused.Again || errors.Is(err, as4.ErrInvalidReceipt) || told.Attempts > c.Retries || a.ctx.Err() != nil {
 			break
