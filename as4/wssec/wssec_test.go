@@ -27,7 +27,7 @@ import (
 )
 
 // identity is a key with its certificate, of a kind: rsa, p256, p384, p521, ed25519
-// or x25519.
+// or x25519; rsa1024 and p224 are too weak.
 type identity struct {
 	key         crypto.PrivateKey
 	certificate *x509.Certificate
@@ -50,9 +50,13 @@ func of(t testing.TB, name, kind string) identity {
 		var k *rsa.PrivateKey
 		k, err = rsa.GenerateKey(rand.Reader, 2048)
 		key, public = k, &k.PublicKey
-	case "p256", "p384", "p521":
+	case "rsa1024":
+		var k *rsa.PrivateKey
+		k, err = rsa.GenerateKey(rand.Reader, 1024)
+		key, public = k, &k.PublicKey
+	case "p224", "p256", "p384", "p521":
 		var k *ecdsa.PrivateKey
-		k, err = ecdsa.GenerateKey(map[string]elliptic.Curve{"p256": elliptic.P256(), "p384": elliptic.P384(), "p521": elliptic.P521()}[kind], rand.Reader)
+		k, err = ecdsa.GenerateKey(map[string]elliptic.Curve{"p224": elliptic.P224(), "p256": elliptic.P256(), "p384": elliptic.P384(), "p521": elliptic.P521()}[kind], rand.Reader)
 		key, public = k, &k.PublicKey
 	case "ed25519":
 		public, key, err = ed25519.GenerateKey(rand.Reader)
@@ -206,6 +210,24 @@ func TestSignatureMethods(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+func TestWeakKeys(t *testing.T) {
+	for kind, want := range map[string]string{
+		"rsa1024": "the RSA key has 1024 bits, at least 2048 are expected",
+		"p224":    "the ECDSA key has 224 bits, at least 256 are expected",
+	} {
+		signer := of(t, "signer", kind)
+		e := read(t, secure(t, nil, signer.signing(), nil).SOAP)
+		v := wssec.Verification{Signer: wssec.Pinned(signer.certificate)}
+		if _, err := e.Verify(nil, v); wssec.ReasonOf(err) != wssec.Unauthenticated || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		v.MinRSA = 1024
+		if _, err := e.Verify(nil, v); (err == nil) != (kind == "rsa1024") {
+			t.Errorf("%s where 1024 bits are agreed: %v", kind, err)
 		}
 	}
 }
