@@ -183,6 +183,12 @@ func TestRefuses(t *testing.T) {
 		if _, err := c14n.New(c14n.Inclusive, "a"); err == nil {
 			t.Error("inclusive takes a PrefixList")
 		}
+		if _, err := c14n.New(c14n.Exclusive, strings.Repeat("a ", 33)); err == nil || err.Error() != "the PrefixList has more than 32 prefixes" {
+			t.Errorf("33 prefixes: %v", err)
+		}
+		if _, err := c14n.New(c14n.Exclusive, strings.Repeat("a ", 32)); err != nil {
+			t.Errorf("32 prefixes: %v", err)
+		}
 	})
 	t.Run("a tree of our own whose prefixes are not declared", func(t *testing.T) {
 		m := method(t, c14n.Exclusive, "")

@@ -20,6 +20,10 @@ type Method struct {
 	prefixes            []string // InclusiveNamespaces; "" is #default
 }
 
+// maxPrefixes bounds a PrefixList: every element is held against all of it, before
+// anybody is known to have signed. Those of the wild have a dozen.
+const maxPrefixes = 32
+
 // New gives the method with an identifier. prefixList is the PrefixList of
 // ec:InclusiveNamespaces, whose white space parts prefixes and whose #default is the
 // default namespace (Exclusive XML Canonicalization §4); it is an error for a method
@@ -35,6 +39,9 @@ func New(identifier, prefixList string) (Method, error) {
 	for _, prefix := range strings.Fields(prefixList) {
 		if !m.exclusive {
 			return Method{}, fmt.Errorf("the canonicalization method %q has no PrefixList", identifier)
+		}
+		if len(m.prefixes) == maxPrefixes {
+			return Method{}, fmt.Errorf("the PrefixList has more than %d prefixes", maxPrefixes)
 		}
 		if prefix == "#default" {
 			prefix = ""

@@ -230,6 +230,13 @@ func TestForgery(t *testing.T) {
 			reason: wssec.Unauthenticated, want: "ds:Transform holds {http://www.w3.org/2000/09/xmldsig#}XPath, which is not allowed there"},
 		{what: "ten thousand transforms", soap: swap(t, exclusive, `<ds:Transforms>`+strings.Repeat(`<ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/>`, 10_000)+`</ds:Transforms>`),
 			reason: wssec.Unauthenticated, want: "has more than 4 transforms"},
+		{what: "three hundred references", soap: func(s string) string {
+			return strings.Replace(s, "<ds:Reference ", strings.Repeat(`<ds:Reference URI="#x"><ds:DigestMethod Algorithm="`+wssec.SHA256+`"/><ds:DigestValue>AA==</ds:DigestValue></ds:Reference>`, 300)+"<ds:Reference ", 1)
+		}, reason: wssec.NonCompliant, want: "the signature has more than 256 references"},
+		{what: "ten thousand prefixes", soap: swap(t, exclusive, strings.Replace(exclusive, "></ds:Transform>", `><ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="`+strings.Repeat("a ", 10_000)+`"/></ds:Transform>`, 1)),
+			reason: wssec.Unauthenticated, want: "the signature is not one of"},
+		{what: "ten thousand prefixes for SignedInfo", soap: swap(t, `<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#">`, `<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"><ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="`+strings.Repeat("a ", 10_000)+`"/>`),
+			reason: wssec.NonCompliant, want: "the PrefixList has more than 32 prefixes"},
 		{what: "SignedInfo holds something more", soap: swap(t, "<ds:SignedInfo>", `<ds:SignedInfo><x/>`),
 			reason: wssec.Unauthenticated, want: "ds:SignedInfo holds x, which is not allowed there"},
 	} {

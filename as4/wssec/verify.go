@@ -38,6 +38,10 @@ type Signature struct {
 	Parts       []Part         // every part, in the order given
 }
 
+// maxReferences bounds what a signature covers: SignedInfo is canonicalised before
+// anybody is known to have signed it.
+const maxReferences = 256
+
 // signed is a ds:Signature as it stands, before anything in it is believed.
 type signed struct {
 	info       *etree.Element // ds:SignedInfo
@@ -193,6 +197,9 @@ func (s *signed) parseInfo(v Verification) error {
 		return nonCompliant("the signature method %q is not allowed; use RSA, RSA-PSS or ECDSA with SHA-256, SHA-384 or SHA-512, or Ed25519", s.method)
 	}
 	for _, at := range infoset.Children(s.info, ds("Reference")) {
+		if len(s.references) == maxReferences {
+			return nonCompliant("the signature has more than %d references", maxReferences)
+		}
 		r, err := ParseReference(at)
 		if err != nil {
 			return unauthenticated("%v", err)
