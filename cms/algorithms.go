@@ -1,0 +1,127 @@
+package cms
+
+import (
+	"bytes"
+	"crypto"
+	_ "crypto/md5"  // QUIRK: old partners; a Policy has to allow each of these two
+	_ "crypto/sha1" // likewise
+	_ "crypto/sha256"
+	_ "crypto/sha3"
+	_ "crypto/sha512"
+)
+
+// Encryption is how content is encrypted, by the name that settings and
+// documentation give it.
+type Encryption string
+
+// RFC 3370 §5.1, RFC 3565, RFC 5084.
+const (
+	TripleDES Encryption = "3des" // des-ede3-cbc
+	AES128CBC Encryption = "aes128-cbc"
+	AES192CBC Encryption = "aes192-cbc"
+	AES256CBC Encryption = "aes256-cbc"
+	AES128GCM Encryption = "aes128-gcm"
+	AES192GCM Encryption = "aes192-gcm"
+	AES256GCM Encryption = "aes256-gcm"
+)
+
+// Encryptions is every one there is, the weakest first.
+var Encryptions = []Encryption{TripleDES, AES128CBC, AES192CBC, AES256CBC, AES128GCM, AES192GCM, AES256GCM}
+
+// cipherOf is what is to be known of an Encryption.
+type cipherOf struct {
+	name Encryption
+	id   []byte
+	key  int  // its length in bytes
+	gcm  bool // else CBC
+}
+
+var ciphers = []cipherOf{
+	{TripleDES, []byte("\x2a\x86\x48\x86\xf7\x0d\x03\x07"), 24, false},
+	{AES128CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x02"), 16, false},
+	{AES192CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x16"), 24, false},
+	{AES256CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2a"), 32, false},
+	{AES128GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x06"), 16, true},
+	{AES192GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x1a"), 24, true},
+	{AES256GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2e"), 32, true},
+}
+
+// Scheme is how a signature was made.
+type Scheme string
+
+// RFC 3370 §3.2, RFC 4056, RFC 5753 §2.1, RFC 8419.
+const (
+	RSAPKCS1 Scheme = "rsa-pkcs1"
+	RSAPSS   Scheme = "rsa-pss"
+	ECDSA    Scheme = "ecdsa"
+	Ed25519  Scheme = "ed25519"
+)
+
+// KeyEncryption is how the content's key reached a recipient.
+type KeyEncryption string
+
+// RFC 3370 §4.2.1, RFC 3560, RFC 5753 §3.1.
+const (
+	KeyRSAPKCS1 KeyEncryption = "rsa-pkcs1"
+	KeyRSAOAEP  KeyEncryption = "rsa-oaep"
+	KeyECDH     KeyEncryption = "ecdh"
+)
+
+// digests are the digest algorithms: RFC 3370 §2, RFC 5754 §2, RFC 8702 §3.1. Old
+// ones are taken only where a Policy names them.
+var digests = []struct {
+	hash crypto.Hash
+	id   []byte
+	old  bool
+}{
+	{crypto.SHA256, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x01"), false},
+	{crypto.SHA384, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x02"), false},
+	{crypto.SHA512, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x03"), false},
+	{crypto.SHA1, []byte("\x2b\x0e\x03\x02\x1a"), true},
+	{crypto.SHA224, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x04"), true},
+	{crypto.MD5, []byte("\x2a\x86\x48\x86\xf7\x0d\x02\x05"), true},
+	{crypto.SHA512_224, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x05"), true},
+	{crypto.SHA512_256, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x06"), false},
+	{crypto.SHA3_224, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x07"), true},
+	{crypto.SHA3_256, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x08"), false},
+	{crypto.SHA3_384, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x09"), false},
+	{crypto.SHA3_512, []byte("\x60\x86\x48\x01\x65\x03\x04\x02\x0a"), false},
+}
+
+// hashOf gives the hash function of a digest algorithm, 0 for one that is not
+// known.
+func hashOf(id []byte) crypto.Hash {
+	for _, d := range digests {
+		if bytes.Equal(d.id, id) {
+			return d.hash
+		}
+	}
+	return 0
+}
+
+// algorithm is an AlgorithmIdentifier: RFC 5280 §4.1.1.2.
+type algorithm struct {
+	id         []byte
+	parameters []byte // the whole element, nil where there is none
+}
+
+func (a algorithm) is(id []byte) bool { return bytes.Equal(a.id, id) }
+
+// algorithm reads one.
+func (r *reader) algorithm() (a algorithm, err error) { return r.algorithmAs(tagSequence) }
+
+// algorithmAs reads one whose tag is implicit.
+func (r *reader) algorithmAs(t tag) (a algorithm, err error) {
+	if err := r.enter(t); err != nil {
+		return a, err
+	}
+	if a.id, err = r.primitive(tagOID); err != nil {
+		return a, err
+	}
+	if r.more() {
+		if a.parameters, err = r.skip(); err != nil {
+			return a, err
+		}
+	}
+	return a, r.leave()
+}

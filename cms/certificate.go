@@ -1,0 +1,212 @@
+package cms
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// Certificate is what a message says of a key and its owner, read by ourselves:
+// crypto/x509 refuses certificates that partners have in use, for a PrintableString
+// with an underscore or for a serial number below zero. Its signature is not
+// looked at.
+//
+// PublicKey is an *rsa.PublicKey, an *ecdsa.PublicKey, an *ecdh.PublicKey or an
+// ed25519.PublicKey; nil, with the reason in KeyError, where the key is of
+// another kind or broken. Everything else is there all the same.
+type Certificate struct {
+	Raw          []byte // DER or BER, as it came
+	Issuer       []byte // Name, as it stands: RFC 5280 §4.1.2.4
+	Subject      []byte
+	Serial       []byte    // content octets of the INTEGER, as they stand
+	SubjectKeyID []byte    // RFC 5280 §4.2.1.2; nil where it says none
+	SPKI         []byte    // SubjectPublicKeyInfo, as it stands
+	NotBefore    time.Time // zero where it cannot be read
+	NotAfter     time.Time // its last second; likewise
+	PublicKey    crypto.PublicKey
+	KeyError     error
+}
+
+// certificateDepth is how deep elements may stand in a certificate.
+const certificateDepth = 16
+
+// ParseCertificate reads a certificate in DER or BER: RFC 5280 §4.1. The error
+// wraps ErrMalformed.
+func ParseCertificate(text []byte) (*Certificate, error) {
+	r := newReader(text, certificateDepth)
+	start := r.at
+	if err := r.enter(tagSequence); err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	c := &Certificate{}
+	if err := c.read(r); err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	// The signature and its algorithm are not looked at.
+	if err := r.leaveRest(); err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	c.Raw = text[start:r.at]
+	if err := r.finish(); err != nil {
+		return nil, fmt.Errorf("certificate: %w", err)
+	}
+	c.PublicKey, c.KeyError = parsePublicKey(c.SPKI)
+	return c, nil
+}
+
+// CertificateOf gives the certificate that crypto/x509 has read.
+func CertificateOf(c *x509.Certificate) (*Certificate, error) { return ParseCertificate(c.Raw) }
+
+// read reads the TBSCertificate.
+func (c *Certificate) read(r *reader) (err error) {
+	if err := r.enter(tagSequence); err != nil {
+		return err
+	}
+	if r.next(contextSpecific | 0) { // version
+		if _, err := r.skip(); err != nil {
+			return err
+		}
+	}
+	if c.Serial, err = r.primitive(tagInteger); err != nil {
+		return err
+	}
+	if _, err := r.skip(); err != nil { // the signature's algorithm
+		return err
+	}
+	if c.Issuer, err = r.whole(tagSequence); err != nil {
+		return err
+	}
+	if err := c.validity(r); err != nil {
+		return err
+	}
+	if c.Subject, err = r.whole(tagSequence); err != nil {
+		return err
+	}
+	if c.SPKI, err = r.whole(tagSequence); err != nil {
+		return err
+	}
+	for _, t := range []tag{contextSpecific | 1, contextSpecific | 2} { // unique identifiers
+		if r.next(t) {
+			if _, err := r.skip(); err != nil {
+				return err
+			}
+		}
+	}
+	if r.next(contextSpecific | 3) {
+		if err := c.extensions(r); err != nil {
+			return err
+		}
+	}
+	return r.leaveRest()
+}
+
+// whole reads an element that has to have the tag, with header and end.
+func (r *reader) whole(t tag) ([]byte, error) {
+	if _, err := r.expect(t); err != nil {
+		return nil, err
+	}
+	return r.skip()
+}
+
+func (c *Certificate) validity(r *reader) error {
+	if err := r.enter(tagSequence); err != nil {
+		return err
+	}
+	for _, at := range []*time.Time{&c.NotBefore, &c.NotAfter} {
+		h, err := r.header()
+		if err != nil {
+			return err
+		}
+		text, err := r.primitive(h.tag)
+		if err != nil {
+			return err
+		}
+		// A date that cannot be read says nothing: it is for who looks at dates.
+		*at, _ = parseTime(h.tag, text) // zero then
+	}
+	return r.leaveRest()
+}
+
+func (c *Certificate) extensions(r *reader) error {
+	if err := r.enter(contextSpecific | 3); err != nil {
+		return err
+	}
+	if err := r.enter(tagSequence); err != nil {
+		return err
+	}
+	for r.more() {
+		if err := r.enter(tagSequence); err != nil {
+			return err
+		}
+		id, err := r.primitive(tagOID)
+		if err != nil {
+			return err
+		}
+		if r.next(tagBoolean) { // critical
+			if _, err := r.skip(); err != nil {
+				return err
+			}
+		}
+		value, err := r.octets(tagOctetString)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(id, oidSubjectKeyID) && c.SubjectKeyID == nil {
+			in := newReader(value.Bytes(), 2)
+			if id, err := in.octets(tagOctetString); err == nil {
+				c.SubjectKeyID = id.Bytes()
+			}
+		}
+		if err := r.leaveRest(); err != nil {
+			return err
+		}
+	}
+	if err := r.leave(); err != nil {
+		return err
+	}
+	return r.leaveRest()
+}
+
+// String says which certificate it is, for people: its serial number in
+// hexadecimal, as openssl writes it, and its subject.
+func (c *Certificate) String() string {
+	return "certificate " + hexSerial(c.Serial) + " of " + nameText(c.Subject)
+}
+
+// hexSerial writes a serial number as people compare it.
+func hexSerial(serial []byte) string {
+	n := new(big.Int).SetBytes(serial)
+	if len(serial) > 0 && serial[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(serial))))
+	}
+	if len(serial) > 64 {
+		return fmt.Sprintf("of %d bytes", len(serial))
+	}
+	return fmt.Sprintf("%X", n)
+}
+
+// sameSerial compares two serial numbers as integers. Octets in front that add
+// nothing do not count.
+//
+// QUIRK: a stack that takes serial numbers for positive writes a negative one with
+// a zero in front, and the other way round. Who signed is proved by the key.
+func sameSerial(a, b []byte) bool {
+	return bytes.Equal(bytes.TrimLeft(a, "\x00"), bytes.TrimLeft(b, "\x00")) || bytes.Equal(minimal(a), minimal(b))
+}
+
+// minimal strips what X.690 §8.3.2 says an INTEGER does not begin with.
+func minimal(n []byte) []byte {
+	for len(n) > 1 && (n[0] == 0 && n[1]&0x80 == 0 || n[0] == 0xff && n[1]&0x80 != 0) {
+		n = n[1:]
+	}
+	return n
+}
+
+// issued reports whether issuer and serial number of a message name the
+// certificate.
+func (c *Certificate) issued(issuer, serial []byte) bool {
+	return sameSerial(c.Serial, serial) && sameName(c.Issuer, issuer)
+}
