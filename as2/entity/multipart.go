@@ -1,0 +1,117 @@
+package entity
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxParts of one multipart body.
+const maxParts = 200
+
+// Multipart is a body that was split.
+type Multipart struct {
+	Parts  []*Entity
+	Closed bool // its last boundary stood there; without it the end may be missing
+}
+
+// Split cuts a multipart body at its boundary (RFC 2046 §5.1.1): each part is what
+// stands between the end of one boundary line and the line end before the next,
+// byte for byte. What stands before the first and behind the last is not looked at.
+//
+// QUIRK: mendelson writes text into the preamble; others put blank lines behind the
+// last boundary; files that were kept somewhere come with LF alone.
+func Split(body []byte, boundary string) (*Multipart, error) {
+	boundary = strings.TrimRight(boundary, " ") // RFC 2046 §5.1.1: no boundary ends in white space
+	if boundary == "" || len(boundary) > 998 {
+		return nil, ErrBoundary
+	}
+	m := &Multipart{}
+	delimiter := []byte("--" + boundary)
+	from := -1 // where the part begins that is open
+	for at := 0; at <= len(body); {
+		line, next, last := find(body, at, delimiter)
+		if line < 0 {
+			break
+		}
+		if from >= 0 {
+			if len(m.Parts) == maxParts {
+				return nil, ErrParts
+			}
+			part, err := Parse(body[from:max(from, lineEndBefore(body, line))])
+			if err != nil {
+				return nil, err
+			}
+			m.Parts = append(m.Parts, part)
+		}
+		from, at = next, next
+		if last {
+			m.Closed = true
+			return m, nil
+		}
+	}
+	if from < 0 {
+		return nil, ErrBoundary
+	}
+	part, err := Parse(body[from:])
+	if err != nil {
+		return nil, err
+	}
+	m.Parts = append(m.Parts, part)
+	return m, nil
+}
+
+// find finds the next boundary line: where it begins, where the next line begins,
+// and whether it is the last one.
+func find(body []byte, at int, delimiter []byte) (line, next int, last bool) {
+	for {
+		i := bytes.Index(body[at:], delimiter)
+		if i < 0 {
+			return -1, 0, false
+		}
+		line = at + i
+		at = line + len(delimiter)
+		if line > 0 && body[line-1] != '\n' {
+			continue
+		}
+		rest := body[at:]
+		last = bytes.HasPrefix(rest, []byte("--"))
+		end := rest
+		if last {
+			end = rest[2:]
+		}
+		end = bytes.TrimLeft(end, " \t") // transport-padding
+		switch {
+		case len(end) == 0:
+			return line, len(body), last
+		case end[0] == '\n':
+			return line, len(body) - len(end) + 1, last
+		case len(end) > 1 && end[0] == '\r' && end[1] == '\n':
+			return line, len(body) - len(end) + 2, last
+		case last && end[0] == '\r': // QUIRK: cut off in its line end
+			return line, len(body), last
+		}
+		// A longer line: the boundary of an inner body may begin like the outer one's.
+	}
+}
+
+// lineEndBefore gives where the line end before a boundary begins: it is the
+// boundary's, not the part's.
+func lineEndBefore(body []byte, line int) int {
+	if line > 0 && body[line-1] == '\n' {
+		line--
+		if line > 0 && body[line-1] == '\r' {
+			line--
+		}
+	}
+	return line
+}
+
+// Multipart reports whether the entity is one, and splits it.
+func (e *Entity) Multipart() (*Multipart, bool, error) {
+	t := e.ContentType()
+	if !strings.HasPrefix(t.Word, "multipart/") {
+		return nil, false, nil
+	}
+	m, err := Split(e.Body, t.Get("boundary"))
+	return m, true, err
+}
