@@ -1,19 +1,146 @@
 package cms
 
+import (
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+)
+
 // Compressed is a CompressedData that was read: RFC 3274, RFC 5402. It lies in the
 // bytes that it was read from.
 type Compressed struct {
-	Type Kind // of the content
+	Type Kind // of the content; "" is one that is not known here
 	Size int  // compressed, in bytes
+
+	content Octets
 }
 
 // ParseCompressed reads a CompressedData. The error wraps ErrMalformed, ErrLimit or
 // ErrUnsupported.
-func ParseCompressed(der []byte, l Limits) (*Compressed, error) { return nil, ErrUnsupported }
+func ParseCompressed(der []byte, l Limits) (*Compressed, error) {
+	c := &Compressed{}
+	if err := open(der, l, "CompressedData", c.read, oidCompressed); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Compressed) read(r *reader) error {
+	if _, err := r.primitive(tagInteger); err != nil { // version
+		return err
+	}
+	a, err := r.algorithm()
+	if err != nil {
+		return err
+	}
+	if !a.is(oidZlib) {
+		return fmt.Errorf("%w: the compression %s", ErrUnsupported, dotted(a.id))
+	}
+	if err := r.enter(tagSequence); err != nil {
+		return err
+	}
+	id, err := r.primitive(tagOID)
+	if err != nil {
+		return err
+	}
+	c.Type = kindOf(id)
+	if !r.more() {
+		return fmt.Errorf("%w: compressed content that stands outside", ErrUnsupported)
+	}
+	if err := r.enter(contextSpecific | 0); err != nil {
+		return err
+	}
+	if c.content, err = r.octets(tagOctetString); err != nil {
+		return err
+	}
+	c.Size = c.content.Size()
+	if err := r.leave(); err != nil {
+		return err
+	}
+	return r.leave()
+}
 
 // Decompress gives the content, of max bytes at most. The error wraps ErrLimit
-// where there are more, and ErrDecompress where the content is broken.
-func (c *Compressed) Decompress(max int64) ([]byte, error) { return nil, ErrUnsupported }
+// where there are more, and ErrDecompress where the content is broken: a checksum
+// that does not hold, RFC 1950 §2.2, an end that is missing. What stands behind the
+// end is nothing.
+func (c *Compressed) Decompress(max int64) ([]byte, error) {
+	next, stop := iter.Pull(c.content.Pieces())
+	defer stop()
+	source := &pieces{next: next}
+	z, err := zlib.NewReader(source)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
+	}
+	var out bytes.Buffer
+	// A guess that the compressed bytes pay for: most EDI shrinks to a fifth or less.
+	out.Grow(int(min(int64(c.Size)*4, max, 64<<20)))
+	n, err := out.ReadFrom(io.LimitReader(z, min(max, math.MaxInt64-1)+1))
+	switch {
+	case n > max:
+		return nil, fmt.Errorf("%w: %d bytes become more than %d", ErrLimit, c.Size, max)
+	case err != nil:
+		return nil, fmt.Errorf("%w: byte %d: %w", ErrDecompress, n, err)
+	}
+	if err := z.Close(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
+	}
+	return out.Bytes(), nil
+}
+
+// pieces reads an Octets piece by piece.
+type pieces struct {
+	rest []byte // of the piece that is read
+	next func() ([]byte, bool)
+}
+
+// fill reports whether there is another byte in rest.
+func (p *pieces) fill() bool {
+	for len(p.rest) == 0 {
+		piece, ok := p.next()
+		if !ok {
+			return false
+		}
+		p.rest = piece
+	}
+	return true
+}
+
+func (p *pieces) Read(into []byte) (int, error) {
+	if !p.fill() {
+		return 0, io.EOF
+	}
+	n := copy(into, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// ReadByte makes zlib read no further than it needs.
+func (p *pieces) ReadByte() (byte, error) {
+	if !p.fill() {
+		return 0, io.EOF
+	}
+	b := p.rest[0]
+	p.rest = p.rest[1:]
+	return b, nil
+}
 
 // Compress makes a CompressedData in DER.
-func Compress(content []byte) ([]byte, error) { return nil, ErrUnsupported }
+func Compress(content []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, err := w.Write(content)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	text := packed.Bytes()
+	octets := appendHeader(nil, byte(tagOctetString), len(text))
+	inner := appendHeader(nil, byte(contextSpecific)|constructed, len(octets)+len(text))
+	kind := element(byte(tagOID), oidData)
+	head := appendHeader(nil, byte(tagSequence)|constructed, len(kind)+len(inner)+len(octets)+len(text))
+	return contentInfo(oidCompressed, integer(0), sequence(element(byte(tagOID), oidZlib)), head, kind, inner, octets, text), nil
+}

@@ -1,7 +1,10 @@
 package cms
 
 import (
+	"bytes"
 	"crypto"
+	"crypto/sha1"
+	"fmt"
 	"io"
 	"time"
 )
@@ -25,52 +28,348 @@ func InMemory(pieces ...[]byte) Content {
 // Signed is a SignedData that was read: RFC 5652 §5. It lies in the bytes that it
 // was read from.
 type Signed struct {
-	Type         Kind           // of the content
+	Type         Kind           // of the content; "" is one that is not known here
 	Content      *Octets        // nil where it stands outside: detached
 	Certificates []*Certificate // that came with it; what cannot be read is left out
+
+	typeID  []byte
+	signers []*signer
 }
 
-// Policy is what a signature may be made of. The zero Policy allows SHA-256,
-// SHA-384, SHA-512, SHA-512/256 and SHA3-256, -384, -512, and RSA keys of 2048
-// bits or more.
-type Policy struct {
-	Old []crypto.Hash // digests that are allowed besides: MD5, SHA1, SHA224, SHA512_224, SHA3_224
-	RSA int           // fewest bits of an RSA key; 0 is 2048; under 1024 none is taken
+// signer is a SignerInfo: RFC 5652 §5.3.
+type signer struct {
+	issuer     []byte // and serial; nil where keyID is told
+	serial     []byte
+	keyID      []byte
+	digest     algorithm
+	attributes []byte // [0] as it stands, nil where there are none
+	signing    algorithm
+	signature  []byte
+
+	// Of the attributes.
+	contentType   []byte
+	messageDigest []byte
+	signingTime   time.Time
 }
 
-// Match is how the signer's certificate was found.
-type Match string
-
-const (
-	// ByIdentifier: the signature names the candidate's issuer and serial number, or
-	// its key identifier.
-	ByIdentifier Match = "identifier"
-	// ByKey: the signature names another certificate, which has the candidate's key.
-	ByKey Match = "key"
-)
-
-// Verified is what is proved of a signature.
-type Verified struct {
-	Certificate *Certificate // the candidate
-	Matched     Match
-	Shown       *Certificate // that the signature names and that came with it; nil where it was left out
-	Scheme      Scheme
-	Hash        crypto.Hash // of the content: the algorithm of the MIC, RFC 4130 §7.4.3
-	Digest      []byte      // of the content by Hash
-	SigningTime time.Time   // what the signer says; zero where nothing. It proves nothing
-}
+// mostAttributeBytes is how long the signed attributes of a signer may be.
+const mostAttributeBytes = 64 << 10
 
 // ParseSigned reads a SignedData. The error wraps ErrMalformed, ErrLimit or
 // ErrUnsupported.
-func ParseSigned(der []byte, l Limits) (*Signed, error) { return nil, ErrUnsupported }
+func ParseSigned(der []byte, l Limits) (*Signed, error) {
+	s := &Signed{}
+	if err := open(der, l, "SignedData", func(r *reader) error { return s.read(r, l) }, oidSigned); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
 
-// Verify checks that one of the candidates signed the content: all of it, as it
-// is. content is nil where it stands in the message. Of several signers who are
-// candidates one suffices; the strongest digest is tried first.
+// open goes into a ContentInfo of one of the types, and into its content, which
+// read reads: RFC 5652 §3.
+func open(der []byte, l Limits, name string, read func(*reader) error, types ...[]byte) error {
+	r := newReader(der, l.depth())
+	err := func() error {
+		if err := r.enter(tagSequence); err != nil {
+			return err
+		}
+		id, err := r.primitive(tagOID)
+		if err != nil {
+			return err
+		}
+		if !anyEqual(types, id) {
+			return fmt.Errorf("%w: its content type is %s", ErrUnsupported, typeText(id))
+		}
+		if err := r.enter(contextSpecific | 0); err != nil {
+			return err
+		}
+		if err := r.enter(tagSequence); err != nil {
+			return err
+		}
+		if err := read(r); err != nil {
+			return err
+		}
+		for range 3 {
+			if err := r.leave(); err != nil {
+				return err
+			}
+		}
+		return r.finish()
+	}()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func anyEqual(list [][]byte, id []byte) bool {
+	for _, one := range list {
+		if bytes.Equal(one, id) {
+			return true
+		}
+	}
+	return false
+}
+
+func typeText(id []byte) string {
+	if k := kindOf(id); k != "" {
+		return string(k)
+	}
+	return dotted(id)
+}
+
+func (s *Signed) read(r *reader, l Limits) error {
+	if _, err := r.primitive(tagInteger); err != nil { // version: what it says, the structure says
+		return err
+	}
+	if _, err := r.whole(tagSet); err != nil { // digest algorithms: each signer names its own
+		return err
+	}
+	if err := s.encapsulated(r); err != nil {
+		return err
+	}
+	if r.next(contextSpecific | 0) {
+		if err := s.certificates(r, l); err != nil {
+			return err
+		}
+	}
+	if r.next(contextSpecific | 1) { // CRLs: nothing is revoked by who signs
+		if _, err := r.skip(); err != nil {
+			return err
+		}
+	}
+	if err := r.enter(tagSet); err != nil {
+		return err
+	}
+	for r.more() {
+		if len(s.signers) == l.signers() {
+			return fmt.Errorf("%w: more than %d signers", ErrLimit, l.signers())
+		}
+		one, err := readSigner(r)
+		if err != nil {
+			return fmt.Errorf("signer %d: %w", len(s.signers)+1, err)
+		}
+		s.signers = append(s.signers, one)
+	}
+	return r.leave()
+}
+
+// encapsulated reads the EncapsulatedContentInfo: RFC 5652 §5.2.
+func (s *Signed) encapsulated(r *reader) (err error) {
+	if err := r.enter(tagSequence); err != nil {
+		return err
+	}
+	if s.typeID, err = r.primitive(tagOID); err != nil {
+		return err
+	}
+	s.Type = kindOf(s.typeID)
+	if r.more() {
+		if err := r.enter(contextSpecific | 0); err != nil {
+			return err
+		}
+		// What PKCS #7 1.5 had in place of the OCTET STRING, RFC 5652 §5.2.1, nobody
+		// sends by AS2.
+		content, err := r.octets(tagOctetString)
+		if err != nil {
+			return err
+		}
+		s.Content = &content
+		if err := r.leave(); err != nil {
+			return err
+		}
+	}
+	return r.leave()
+}
+
+func (s *Signed) certificates(r *reader, l Limits) error {
+	if err := r.enter(contextSpecific | 0); err != nil {
+		return err
+	}
+	for n := 0; r.more(); n++ {
+		if n == l.certificates() {
+			return fmt.Errorf("%w: more than %d certificates", ErrLimit, l.certificates())
+		}
+		raw, err := r.skip()
+		if err != nil {
+			return err
+		}
+		// What is no certificate of X.509, such as an attribute certificate, or is
+		// broken, does not matter if another one is the signer's.
+		if c, err := ParseCertificate(raw); err == nil {
+			s.Certificates = append(s.Certificates, c)
+		}
+	}
+	return r.leave()
+}
+
+func readSigner(r *reader) (*signer, error) {
+	s := &signer{}
+	if err := r.enter(tagSequence); err != nil {
+		return nil, err
+	}
+	_, err := r.primitive(tagInteger) // version
+	if err != nil {
+		return nil, err
+	}
+	if s.issuer, s.serial, s.keyID, err = r.identifier(); err != nil {
+		return nil, err
+	}
+	if s.digest, err = r.algorithm(); err != nil {
+		return nil, err
+	}
+	if r.next(contextSpecific | 0) {
+		if s.attributes, err = r.skip(); err != nil {
+			return nil, err
+		}
+		if len(s.attributes) > mostAttributeBytes {
+			return nil, fmt.Errorf("%w: signed attributes of %d bytes; %d are the most", ErrLimit, len(s.attributes), mostAttributeBytes)
+		}
+		if err := s.readAttributes(); err != nil {
+			return nil, fmt.Errorf("signed attributes: %w", err)
+		}
+	}
+	if s.signing, err = r.algorithm(); err != nil {
+		return nil, err
+	}
+	signature, err := r.octets(tagOctetString)
+	if err != nil {
+		return nil, err
+	}
+	if signature.Size() > mostRSA/8+64 {
+		return nil, fmt.Errorf("%w: a signature of %d bytes", ErrLimit, signature.Size())
+	}
+	s.signature = signature.Bytes()
+	// Unsigned attributes, such as countersignatures, prove nothing here.
+	return s, r.leaveRest()
+}
+
+// identifier reads a SignerIdentifier or RecipientIdentifier: RFC 5652 §5.3,
+// §6.2.1.
+func (r *reader) identifier() (issuer, serial, keyID []byte, err error) {
+	if r.next(contextSpecific | 0) {
+		id, err := r.octets(contextSpecific | 0)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return nil, nil, id.Bytes(), nil
+	}
+	if err := r.enter(tagSequence); err != nil {
+		return nil, nil, nil, err
+	}
+	if issuer, err = r.whole(tagSequence); err != nil {
+		return nil, nil, nil, err
+	}
+	if serial, err = r.primitive(tagInteger); err != nil {
+		return nil, nil, nil, err
+	}
+	return issuer, serial, nil, r.leave()
+}
+
+// readAttributes reads the attributes that count: RFC 5652 §11.
+func (s *signer) readAttributes() error {
+	r := newReader(s.attributes, 16)
+	if err := r.enter(contextSpecific | 0); err != nil {
+		return err
+	}
+	for r.more() {
+		if err := r.enter(tagSequence); err != nil {
+			return err
+		}
+		id, err := r.primitive(tagOID)
+		if err != nil {
+			return err
+		}
+		if err := r.enter(tagSet); err != nil {
+			return err
+		}
+		switch {
+		case bytes.Equal(id, oidContentType):
+			if s.contentType != nil {
+				return r.malformed("two content types")
+			}
+			if s.contentType, err = r.primitive(tagOID); err != nil {
+				return err
+			}
+			err = r.leave()
+		case bytes.Equal(id, oidMessageDigest):
+			if s.messageDigest != nil {
+				return r.malformed("two message digests")
+			}
+			var digest Octets
+			if digest, err = r.octets(tagOctetString); err != nil {
+				return err
+			}
+			s.messageDigest = digest.Bytes()
+			err = r.leave()
+		case bytes.Equal(id, oidSigningTime):
+			var h header
+			if h, err = r.header(); err != nil {
+				return err
+			}
+			var text []byte
+			if text, err = r.primitive(h.tag); err != nil {
+				return err
+			}
+			// A time that cannot be read is as one that is not told: it proves nothing.
+			s.signingTime, _ = parseTime(h.tag, text)
+			err = r.leaveRest()
+		default:
+			err = r.leaveRest()
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.leave(); err != nil {
+			return err
+		}
+	}
+	return r.leave()
+}
+
+// named reports whether an identifier of a message names the certificate.
 //
-// The error wraps ErrUnknownSigner where no candidate is meant, ErrForbidden where
-// the policy does not allow how it was signed, ErrUnsupported, ErrDigest where the
-// content is another, ErrSignature where the key did not sign; or it is content's.
-func (s *Signed) Verify(content Content, candidates []*Certificate, p Policy) (*Verified, error) {
-	return nil, ErrUnsupported
+// QUIRK: for a certificate that has no key identifier some take the SHA-1 of its
+// key, which RFC 5280 §4.2.1.2 proposes.
+func (c *Certificate) named(issuer, serial, keyID []byte) bool {
+	if keyID == nil {
+		return c.issued(issuer, serial)
+	}
+	return bytes.Equal(c.keyIdentifier(), keyID)
+}
+
+// keyIdentifier is what the certificate says, or what it should.
+func (c *Certificate) keyIdentifier() []byte {
+	if c.SubjectKeyID != nil {
+		return c.SubjectKeyID
+	}
+	r := newReader(c.SPKI, 8)
+	if r.enter(tagSequence) != nil {
+		return nil
+	}
+	if _, err := r.skip(); err != nil {
+		return nil
+	}
+	bits, err := r.primitive(tagBitString)
+	if err != nil || len(bits) == 0 {
+		return nil
+	}
+	sum := sha1.Sum(bits[1:])
+	return sum[:]
+}
+
+// sameKey reports whether two certificates are of one key.
+func (c *Certificate) sameKey(other *Certificate) bool {
+	if bytes.Equal(c.SPKI, other.SPKI) {
+		return true
+	}
+	key, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && other.PublicKey != nil && key.Equal(other.PublicKey)
+}
+
+// identifierText says for people what an identifier names.
+func identifierText(issuer, serial, keyID []byte) string {
+	if keyID != nil {
+		return fmt.Sprintf("the certificate of key identifier %X", keyID[:min(len(keyID), 64)])
+	}
+	return "certificate " + hexSerial(serial) + " issued by " + nameText(issuer)
 }
