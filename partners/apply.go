@@ -227,6 +227,9 @@ func (c *configuration) with(specs []Spec) (*configuration, Faults) {
 	for _, spec := range specs {
 		if spec.Partner != nil {
 			faults = append(faults, after.check(spec)...)
+			faults = append(faults, after.checkAS2(spec)...)
+		} else if spec.Organisation != nil {
+			faults = append(faults, after.checkOrganisationAS2(spec)...)
 		}
 	}
 	return after, faults

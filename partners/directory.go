@@ -35,6 +35,7 @@ type view struct {
 	counter       int64
 	partners      map[string]*Partner
 	bySender      map[Identifier]*Partner
+	byAS2         map[as2Pair]*Partner
 	byAS4         map[as4Pair]*Partner
 	tokens        map[[32]byte]Token
 	organisations map[string]map[Identifier]bool
@@ -52,6 +53,7 @@ func (d *Directory) Load(ctx context.Context) error {
 		counter:       c.counter,
 		partners:      map[string]*Partner{},
 		bySender:      map[Identifier]*Partner{},
+		byAS2:         map[as2Pair]*Partner{},
 		byAS4:         map[as4Pair]*Partner{},
 		tokens:        map[[32]byte]Token{},
 		organisations: map[string]map[Identifier]bool{},
@@ -61,6 +63,14 @@ func (d *Directory) Load(ctx context.Context) error {
 		v.partners[id] = p.value(now)
 		for _, address := range p.spec.Identifiers {
 			v.bySender[address] = v.partners[id]
+		}
+		if o := c.organisations[p.spec.Organisation]; o != nil {
+			v.partners[id].AS2 = p.spec.AS2.over(o.AS2.Names)
+			for _, from := range p.spec.AS2.Names {
+				for _, to := range o.AS2.Names {
+					v.byAS2[as2Pair{from, to}] = v.partners[id]
+				}
+			}
 		}
 		if p.spec.AS4.Profile != AS4None {
 			v.byAS4[p.spec.AS4.pair()] = v.partners[id]

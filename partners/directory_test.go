@@ -46,6 +46,37 @@ func whose(d *partners.Directory, plain string) string {
 	return p.ID
 }
 
+func TestByAS2(t *testing.T) {
+	s, _ := newStore(t)
+	apply(t, s, north+"as2: {names: [NORTH, \"North \\\"Port\\\"\"]}\n---\nkind: Organisation\nid: south\nas2: {names: [SOUTH]}\n"+
+		partner("acme", "as2: {names: [ACME, Acme Works], send: {url: 'https://acme.example', to: ACME, from: NORTH}}")+
+		"---\nkind: Partner\nid: acme-south\norganisation: south\nas2: {names: [ACME], send: {url: 'https://acme.example'}}\n")
+	d := load(t, s)
+	for _, c := range [][3]string{
+		{"ACME", "NORTH", "acme"}, {"Acme Works", `North "Port"`, "acme"}, {"ACME", "SOUTH", "acme-south"},
+		{"acme", "NORTH", ""}, {"ACME", "north", ""}, {"Acme Works", "SOUTH", ""}, {"", "", ""}, {"NORTH", "ACME", ""},
+	} {
+		t.Run("who sends as "+c[0]+" to "+c[1], func(t *testing.T) {
+			got := ""
+			if p := d.ByAS2(c[0], c[1]); p != nil {
+				got = p.ID
+			}
+			if got != c[2] {
+				t.Errorf("got %q, want %q", got, c[2])
+			}
+		})
+	}
+	t.Run("the only name is the one we send under", func(t *testing.T) {
+		send := d.ByAS2("ACME", "SOUTH").AS2.Send
+		if diff := cmp.Diff([]string{"SOUTH", "ACME", "https://acme.example"}, []string{send.From, send.To, send.URL}); diff != "" {
+			t.Error(diff)
+		}
+		if send = d.ByAS2("ACME", "NORTH").AS2.Send; send.From != "NORTH" || send.To != "ACME" {
+			t.Errorf("got %+v", send)
+		}
+	})
+}
+
 func TestTokens(t *testing.T) {
 	t.Run("an issued token is its partner's, at once after a reload", func(t *testing.T) {
 		s, _ := newStore(t)

@@ -53,7 +53,7 @@ func keysOf(t *testing.T, text string) []string {
 func TestReferenceOfPartners(t *testing.T) {
 	t.Run("every key the reader knows is documented, and no other", func(t *testing.T) {
 		for heading, mappings := range map[string]map[string]string{
-			"Organisation": {"": "kind: Organisation\n"},
+			"Organisation": {"": "kind: Organisation\n", "as2.": "kind: Organisation\nas2:\n  "},
 			"Partner": {
 				"":                "kind: Partner\n",
 				"identifiers[].":  "kind: Partner\nidentifiers:\n  - id: x\n    ",
@@ -62,6 +62,8 @@ func TestReferenceOfPartners(t *testing.T) {
 				"retention.":      "kind: Partner\nretention:\n  ",
 				"certificates[].": "kind: Partner\ncertificates:\n  - label: x\n    ",
 				"http.":           "kind: Partner\nhttp:\n  ",
+				"as2.":            "kind: Partner\nas2:\n  ",
+				"as2.send.":       "kind: Partner\nas2:\n  send:\n    ",
 				"http.tokens[].":  "kind: Partner\nhttp:\n  tokens:\n    - label: x\n      ",
 				"as4.":            "kind: Partner\nas4:\n  ",
 				"as4.from.":       "kind: Partner\nas4:\n  from:\n    ",

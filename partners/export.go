@@ -23,6 +23,7 @@ func Write(specs []Spec) ([]byte, error) {
 		case s.Organisation != nil:
 			o := *s.Organisation
 			o.Identifiers = append([]Identifier{}, o.Identifiers...)
+			o.AS2.Names = append([]string{}, o.AS2.Names...)
 			document = struct {
 				Kind             string `yaml:"kind"`
 				OrganisationSpec `yaml:",inline"`
@@ -66,6 +67,9 @@ func (s PartnerSpec) lists() PartnerSpec {
 	s.Absorb = append([]string{}, s.Absorb...)
 	s.Certificates = append([]CertificateSpec{}, s.Certificates...)
 	s.HTTP.Tokens = append([]TokenSpec{}, s.HTTP.Tokens...)
+	s.AS2.Names = append([]string{}, s.AS2.Names...)
+	s.AS2.OldAlgorithms = append([]string{}, s.AS2.OldAlgorithms...)
+	s.AS2.MDNHosts = append([]string{}, s.AS2.MDNHosts...)
 	s.AS4.Services = append([]AS4Service{}, s.AS4.Services...)
 	return s
 }

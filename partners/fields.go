@@ -28,6 +28,7 @@ func (d *document) organisation(body ast.Node) *OrganisationSpec {
 		field{"id", d.shortName(&s.ID)},
 		field{"name", d.text(&s.Name, 200)},
 		field{"identifiers", d.identifiers(&s.Identifiers)},
+		field{"as2", d.organisationAS2(&s.AS2)},
 	)
 	d.require(body, seen, "id", "the organisation's short name, like `id: north`")
 	if s.Name == "" {
@@ -40,7 +41,7 @@ func (d *document) organisation(body ast.Node) *OrganisationSpec {
 func (d *document) partner(body ast.Node) *PartnerSpec {
 	spec := d.preset(body)
 	s := &spec
-	windows, deferred, as4 := map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}
+	windows, deferred, as4, overAS2 := map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}
 	seen := d.mapping(body, "",
 		field{"kind", func(ast.Node, string) {}}, // read already
 		field{"id", d.shortName(&s.ID)},
@@ -78,6 +79,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"retention", d.retention(&s.Retention, windows)},
 		field{"certificates", d.certificates(&s.Certificates)},
 		field{"http", d.http(&s.HTTP)},
+		field{"as2", d.as2(&s.AS2, overAS2)},
 		field{"as4", d.as4(&s.AS4, as4)},
 	)
 	d.require(body, seen, "id", "the partner's short name, like `id: acme`")
@@ -94,6 +96,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 	}
 	d.processed(s, deferred)
 	d.acknowledged(s, seen)
+	d.overAS2(&s.AS2, overAS2)
 	d.agreedOnAS4(&s.AS4, seen["as4"], as4)
 	if slices.Contains(s.SpeaksFor, s.ID) && s.ID != "" {
 		d.fault(seen["speaks_for"], "speaks_for", "names the partner itself; every partner speaks for itself")

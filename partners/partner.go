@@ -35,7 +35,8 @@ type Partner struct {
 	Retention    Retention
 	Credentials  string         // what it proves itself by on plain HTTP: AnyCredential and its like
 	Certificates []*Certificate // by label; see CertificatesFor and Recognises
-	AS4          *AS4           // what is agreed for AS4; nil: it is not used
+	AS2          AS2
+	AS4          *AS4 // what is agreed for AS4; nil: it is not used
 }
 
 // What a partner proves itself by on plain HTTP.

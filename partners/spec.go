@@ -30,6 +30,8 @@ type OrganisationSpec struct {
 	ID          string       `yaml:"id" json:"id"`
 	Name        string       `yaml:"name" json:"name"`
 	Identifiers []Identifier `yaml:"identifiers" json:"identifiers"`
+
+	AS2 OrganisationAS2 `yaml:"as2" json:"as2"`
 }
 
 // PartnerSpec is `kind: Partner`. docs/reference/partners.md explains every key.
@@ -75,6 +77,7 @@ type PartnerSpec struct {
 	Retention    RetentionSpec     `yaml:"retention" json:"retention"`
 	Certificates []CertificateSpec `yaml:"certificates" json:"certificates"`
 	HTTP         HTTPSpec          `yaml:"http" json:"http"`
+	AS2          AS2Spec           `yaml:"as2" json:"as2"`
 	AS4          AS4Spec           `yaml:"as4" json:"as4"`
 }
 
@@ -253,6 +256,7 @@ func Defaults() PartnerSpec {
 			Deliveries:       400,
 		},
 		HTTP: HTTPSpec{Credentials: AnyCredential},
+		AS2:  as2Defaults(),
 		AS4:  AS4DefaultsOf(AS4None),
 	}
 }
@@ -263,11 +267,9 @@ func (s *PartnerSpec) normalise() {
 	sortIdentifiers(&s.Identifiers)
 	s.Processing.normalise()
 	for _, list := range []*[]string{&s.SpeaksFor, &s.Types, &s.Absorb} {
-		slices.Sort(*list)
-		if len(*list) == 0 {
-			*list = nil
-		}
+		sortSet(list)
 	}
+	s.AS2.normalise()
 	normaliseCertificates(&s.Certificates)
 	slices.SortFunc(s.HTTP.Tokens, func(a, b TokenSpec) int { return cmp.Compare(a.Label, b.Label) })
 	if len(s.HTTP.Tokens) == 0 {
@@ -276,7 +278,10 @@ func (s *PartnerSpec) normalise() {
 	s.AS4.normalise()
 }
 
-func (s *OrganisationSpec) normalise() { sortIdentifiers(&s.Identifiers) }
+func (s *OrganisationSpec) normalise() {
+	sortIdentifiers(&s.Identifiers)
+	sortSet(&s.AS2.Names)
+}
 
 func sortIdentifiers(ids *[]Identifier) {
 	slices.SortFunc(*ids, func(a, b Identifier) int {
@@ -364,6 +369,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 		},
 		Credentials:  s.HTTP.Credentials,
 		Certificates: certificatesOf(s.Certificates),
+		AS2:          s.AS2.over(nil),
 		AS4:          s.AS4.value(),
 	}
 }

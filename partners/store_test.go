@@ -103,7 +103,7 @@ func TestApply(t *testing.T) {
 		}
 		organisations, err := s.Organisations(t.Context())
 		want3 := []partners.OrganisationSpec{{ID: "north", Name: "Nordwind Handels GmbH",
-			Identifiers: []partners.Identifier{{ID: "NORDWIND"}, {Qualifier: "14", ID: "4012345000009"}}}}
+			Identifiers: []partners.Identifier{{ID: "NORDWIND"}, {Qualifier: "14", ID: "4012345000009"}}, AS2: partners.OrganisationAS2{Names: []string{"NORDWIND-AS2"}}}}
 		if diff := cmp.Diff(want3, organisations); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
@@ -332,6 +332,21 @@ func TestApplyFaults(t *testing.T) {
 			north + partner("acme", "http: {tokens: [{label: x, sha256: "+sum+"}]}"),
 			partner("beta", "http: {tokens: [{label: y, sha256: "+sum+"}]}"),
 			`test.yaml:2:1: http.tokens: token "y" is also partner acme's; each needs its own`},
+		"an AS2 name of a partner who sends to the same organisation": {
+			north + partner("acme", "as2: {names: [A, B]}"), partner("beta", "as2: {names: [B]}"),
+			`test.yaml:2:1: as2.names: "B" is a name of partner acme, who sends to north as well`},
+		"an AS2 name of another organisation": {
+			north + "as2: {names: [N]}\n", "kind: Organisation\nid: south\nas2: {names: [S, N]}\n",
+			`test.yaml:1:1: as2.names: "N" is a name of organisation north`},
+		"sending over AS2 under no name": {
+			north, partner("acme", "as2: {names: [A], send: {url: 'https://acme.example'}}"),
+			`test.yaml:2:1: as2.send.url: organisation north has no AS2 name to send under: say as2: {names: […]} there`},
+		"sending over AS2 under one of two names": {
+			north + "as2: {names: [N, M]}\n", partner("acme", "as2: {names: [A], send: {url: 'https://acme.example'}}"),
+			`test.yaml:2:1: as2.send.from: is missing: which of our names [M N] we send under`},
+		"sending over AS2 under another's name": {
+			north + "as2: {names: [N]}\n", partner("acme", "as2: {names: [A], send: {url: 'https://acme.example', from: X}}"),
+			`test.yaml:2:1: as2.send.from: "X" is none of the names [N] of organisation north`},
 		"all at once": {
 			north + partner("acme", "identifiers: [{id: A}]"),
 			partner("beta", "identifiers: [{id: A}]", "speaks_for: [ghost]"),
