@@ -56,7 +56,7 @@ func (one *recipient) agree(k Key) ([]byte, error) {
 	if one.algorithm.parameters == nil {
 		return nil, fmt.Errorf("%w: a key agreement without its key wrap", ErrMalformed)
 	}
-	wrap, err := newReader(one.algorithm.parameters, 4).algorithm()
+	wrap, err := newReader(one.algorithm.parameters, partDepth).algorithm()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (one *recipient) agree(k Key) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrapDER, err := derOf(one.algorithm.parameters, 4)
+	wrapDER, err := derOf(one.algorithm.parameters, partDepth)
 	if err != nil {
 		return nil, err
 	}

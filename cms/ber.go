@@ -68,6 +68,10 @@ type frame struct {
 	indefinite bool
 }
 
+// partDepth is how deep elements may stand in a part of a message that is read by
+// itself: a certificate, attributes, parameters.
+const partDepth = 16
+
 func newReader(text []byte, depth int) *reader {
 	return &reader{text: text, depth: depth}
 }

@@ -30,13 +30,10 @@ type Certificate struct {
 	KeyError     error
 }
 
-// certificateDepth is how deep elements may stand in a certificate.
-const certificateDepth = 16
-
 // ParseCertificate reads a certificate in DER or BER: RFC 5280 §4.1. The error
 // wraps ErrMalformed.
 func ParseCertificate(text []byte) (*Certificate, error) {
-	r := newReader(text, certificateDepth)
+	r := newReader(text, partDepth)
 	start := r.at
 	if err := r.enter(tagSequence); err != nil {
 		return nil, fmt.Errorf("certificate: %w", err)
@@ -155,7 +152,7 @@ func (c *Certificate) extensions(r *reader) error {
 			return err
 		}
 		if bytes.Equal(id, oidSubjectKeyID) && c.SubjectKeyID == nil {
-			in := newReader(value.Bytes(), 2)
+			in := newReader(value.Bytes(), partDepth)
 			if id, err := in.octets(tagOctetString); err == nil {
 				c.SubjectKeyID = id.Bytes()
 			}

@@ -91,7 +91,7 @@ func (e *Enveloped) read(r *reader, l Limits) error {
 		if len(raw) > mostAttributeBytes {
 			return fmt.Errorf("%w: attributes of %d bytes; %d are the most", ErrLimit, len(raw), mostAttributeBytes)
 		}
-		if e.attributes, err = derOf(asSet(raw), 16); err != nil {
+		if e.attributes, err = derOf(asSet(raw), partDepth); err != nil {
 			return fmt.Errorf("attributes: %w", err)
 		}
 	}
@@ -161,7 +161,7 @@ func (e *Enveloped) algorithm(a algorithm) error {
 	if a.parameters == nil {
 		return fmt.Errorf("%w: %s without its parameters", ErrMalformed, e.Encryption)
 	}
-	r := newReader(a.parameters, 4)
+	r := newReader(a.parameters, partDepth)
 	if e.cipher.gcm {
 		return e.parametersGCM(r)
 	}

@@ -38,7 +38,7 @@ func folded(s string) string { return strings.ToLower(strings.Join(strings.Field
 // attributes reads a Name; nil where it cannot be read. Those of one set are
 // sorted.
 func attributes(name []byte) (list []attribute) {
-	r := newReader(name, 8)
+	r := newReader(name, partDepth)
 	if r.enter(tagSequence) != nil {
 		return nil
 	}

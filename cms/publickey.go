@@ -15,7 +15,7 @@ import (
 // zero in front, and keys that are for PSS or OAEP alone (RFC 4055 §1.2). What
 // such a key restricts is not looked at: the signature says how it was made.
 func parsePublicKey(spki []byte) (crypto.PublicKey, error) {
-	r := newReader(spki, 8)
+	r := newReader(spki, partDepth)
 	if err := r.enter(tagSequence); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,11 @@ func parsePublicKey(spki []byte) (crypto.PublicKey, error) {
 		}
 		return parseRSA(bits[1:])
 	}
-	key, err := x509.ParsePKIXPublicKey(spki)
+	inDER, err := derOf(spki, partDepth)
+	if err != nil {
+		return nil, err
+	}
+	key, err := x509.ParsePKIXPublicKey(inDER)
 	if err != nil {
 		return nil, fmt.Errorf("%w: a key of %s: %w", ErrUnsupported, dotted(a.id), err)
 	}
@@ -46,7 +50,7 @@ const mostRSA = 8192
 
 // parseRSA reads an RSAPublicKey: RFC 8017 §A.1.1.
 func parseRSA(text []byte) (*rsa.PublicKey, error) {
-	r := newReader(text, 4)
+	r := newReader(text, partDepth)
 	if err := r.enter(tagSequence); err != nil {
 		return nil, err
 	}

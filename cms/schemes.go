@@ -81,7 +81,7 @@ func (s *signing) parametersPSS(text []byte) error {
 		return nil
 	}
 	s.hash, s.mgf = crypto.SHA1, crypto.SHA1
-	r := newReader(text, 8)
+	r := newReader(text, partDepth)
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (r *reader) maskGenerator(t tag, into *crypto.Hash) error {
 	if a.parameters == nil {
 		return r.malformed("MGF1 without its hash")
 	}
-	inner := newReader(a.parameters, 4)
+	inner := newReader(a.parameters, partDepth)
 	h, err := inner.algorithm()
 	if err != nil {
 		return err

@@ -267,7 +267,7 @@ func (r *reader) identifier() (issuer, serial, keyID []byte, err error) {
 
 // readAttributes reads the attributes that count: RFC 5652 §11.
 func (s *signer) readAttributes() error {
-	r := newReader(s.attributes, 16)
+	r := newReader(s.attributes, partDepth)
 	if err := r.enter(contextSpecific | 0); err != nil {
 		return err
 	}
@@ -342,7 +342,7 @@ func (c *Certificate) keyIdentifier() []byte {
 	if c.SubjectKeyID != nil {
 		return c.SubjectKeyID
 	}
-	r := newReader(c.SPKI, 8)
+	r := newReader(c.SPKI, partDepth)
 	if r.enter(tagSequence) != nil {
 		return nil
 	}

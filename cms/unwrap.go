@@ -1,6 +1,7 @@
 package cms
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdh"
 	"crypto/ecdsa"
@@ -71,10 +72,9 @@ func (one *recipient) unwrap(k Key, how KeyEncryption, size int) (key []byte, wh
 		key, why = d.Decrypt(rand.Reader, one.encrypted, &rsa.PKCS1v15DecryptOptions{SessionKeyLen: size})
 	case KeyRSAOAEP:
 		d, _ := k.decrypter()
-		var options *rsa.OAEPOptions
-		if options, why = optionsOAEP(one.algorithm.parameters); why == nil {
-			key, why = d.Decrypt(rand.Reader, one.encrypted, options)
-		}
+		options, refused := optionsOAEP(one.algorithm.parameters)
+		key, why = d.Decrypt(rand.Reader, one.encrypted, options)
+		why = cmp.Or(refused, why)
 	case KeyECDH:
 		key, why = one.agree(k)
 	}
@@ -87,39 +87,47 @@ func (one *recipient) unwrap(k Key, how KeyEncryption, size int) (key []byte, wh
 	return key, nil
 }
 
-// optionsOAEP reads RSAES-OAEP-params: RFC 4055 §4.1.
+// optionsOAEP reads RSAES-OAEP-params: RFC 4055 §4.1. With an error come the
+// defaults, so that the key works all the same.
 func optionsOAEP(text []byte) (*rsa.OAEPOptions, error) {
 	o := &rsa.OAEPOptions{Hash: crypto.SHA1, MGFHash: crypto.SHA1}
-	if text == nil || text[0] == byte(tagNull) {
-		return o, nil
+	if err := readOAEP(o, text); err != nil {
+		return &rsa.OAEPOptions{Hash: crypto.SHA1, MGFHash: crypto.SHA1}, err
 	}
-	r := newReader(text, 8)
+	return o, nil
+}
+
+func readOAEP(o *rsa.OAEPOptions, text []byte) error {
+	if text == nil || text[0] == byte(tagNull) {
+		return nil
+	}
+	r := newReader(text, partDepth)
 	if err := r.enter(tagSequence); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.hash(contextSpecific|0, &o.Hash); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.maskGenerator(contextSpecific|1, &o.MGFHash); err != nil {
-		return nil, err
+		return err
 	}
 	if r.next(contextSpecific | 2) {
 		if err := r.enter(contextSpecific | 2); err != nil {
-			return nil, err
+			return err
 		}
 		a, err := r.algorithm()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !a.is(oidPSpecified) || a.parameters == nil {
-			return nil, fmt.Errorf("%w: the source of the label %s", ErrUnsupported, dotted(a.id))
+			return fmt.Errorf("%w: the source of the label %s", ErrUnsupported, dotted(a.id))
 		}
-		if o.Label, err = newReader(a.parameters, 4).key(tagOctetString); err != nil {
-			return nil, err
+		if o.Label, err = newReader(a.parameters, partDepth).key(tagOctetString); err != nil {
+			return err
 		}
 		if err := r.leave(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return o, r.leave()
+	return r.leave()
 }

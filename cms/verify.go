@@ -301,7 +301,7 @@ func (s *Signed) check(a attempt, d *digested) (*Verified, error) {
 
 // likeAttributes reports whether content begins as a SET OF Attribute in DER does.
 func likeAttributes(start []byte) bool {
-	r := newReader(slices.Concat(start, make([]byte, 2*mostAttributeBytes)), 4)
+	r := newReader(slices.Concat(start, make([]byte, 2*mostAttributeBytes)), partDepth)
 	if r.enter(tagSet) != nil || r.enter(tagSequence) != nil {
 		return false
 	}
@@ -313,7 +313,7 @@ func likeAttributes(start []byte) bool {
 func signedForms(attributes []byte) ([][]byte, error) {
 	sent := bytes.Clone(attributes)
 	sent[0] = byte(tagSet) | constructed
-	inDER, err := derOf(sent, 16)
+	inDER, err := derOf(sent, partDepth)
 	if err != nil {
 		return nil, err
 	}
