@@ -1,0 +1,89 @@
+package as2
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/edigw/edigw/cms"
+)
+
+// enveloped decrypts, RFC 4130 §5.2, and opens what was encrypted. Until a signature
+// on that was found right, all that is broken inside is told as what could not be
+// decrypted: RFC 3218, and attacks on the padding of CBC.
+func (o *opening) enveloped(der []byte) error {
+	if o.m.Encrypted {
+		return fault(unexpected, nil, "The message is encrypted twice.")
+	}
+	o.m.Encrypted = true
+	e, err := cms.ParseEnveloped(der, cms.Limits{})
+	if err != nil {
+		return cannotDecrypt(err)
+	}
+	if e.Encryption == cms.TripleDES {
+		if !o.allows("3des") {
+			return fault(insufficientSecurity, nil, "The message is encrypted with 3DES, which is not accepted from you. Use AES.")
+		}
+		o.note("encrypted with 3DES")
+	}
+	d, err := e.Decrypt(o.Keys)
+	if err != nil {
+		return cannotDecrypt(err)
+	}
+	if !o.m.Signed {
+		o.m.checked = d.Content
+	}
+	err = o.inner(d.Content)
+	if !o.m.Signed {
+		return behindEncryption(err)
+	}
+	return err
+}
+
+// compressed decompresses, RFC 5402, and opens what was compressed.
+func (o *opening) compressed(der []byte) error {
+	if o.m.Compressed { // RFC 5402 §3
+		return fault(decompressionFailed, nil, "The message is compressed twice.")
+	}
+	o.m.Compressed = true
+	c, err := cms.ParseCompressed(der, cms.Limits{})
+	if err != nil {
+		return o.cannotDecompress(err, "The compressed part cannot be read.")
+	}
+	most := min(o.left, max(freeRatio, ratio*int64(c.Size)))
+	content, err := c.Decompress(most)
+	switch {
+	case errors.Is(err, cms.ErrLimit):
+		return fault(decompressionFailed, err, "The message is larger than %d bytes when it is decompressed, or more than %d times as large. Send it uncompressed, or in several.", o.left, ratio)
+	case err != nil:
+		return o.cannotDecompress(err, "The compressed part is broken.")
+	}
+	o.left -= int64(len(content))
+	if !o.m.Signed {
+		o.m.checked = content
+	}
+	if err := o.inner(content); err != nil {
+		if f := faultOf(err); f != nil && f.structural && f.Reason == unexpected {
+			f.Reason = decompressionFailed
+		}
+		return err
+	}
+	return nil
+}
+
+func (o *opening) cannotDecompress(err error, detail string) *Fault {
+	f := fault(decompressionFailed, err, "%s", detail)
+	f.structural = true
+	return f
+}
+
+// allows reports whether the partner may use an old algorithm.
+func (o *opening) allows(algorithm string) bool {
+	return slices.Contains(o.Partner.AS2.OldAlgorithms, algorithm)
+}
+
+// note keeps what was let pass.
+func (o *opening) note(text string) {
+	if !slices.Contains(o.m.Notes, text) {
+		o.m.Notes = append(o.m.Notes, text)
+	}
+}
