@@ -78,7 +78,7 @@ func (one *recipient) agree(k Key) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrapDER, err := derOf(one.algorithm.parameters, partDepth)
+	wrapDER, err := derOf(one.algorithm.parameters)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,11 @@ package cms
 import (
 	"bytes"
 	"crypto"
-	"crypto/ed25519"
-	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,25 @@ func (s berStyle) wrap(first byte, content []byte) []byte {
 	return element(first, content)
 }
 
+// testKey reads a key with its certificate from testdata.
+func testKey(t testing.TB, name string) Key {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name + ".pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, rest := pem.Decode(text)
+	certificate, _ := pem.Decode(rest)
+	var k Key
+	if k.Private, err = x509.ParsePKCS8PrivateKey(private.Bytes); err != nil {
+		t.Fatal(err)
+	}
+	if k.Certificate, err = ParseCertificate(certificate.Bytes); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
 // form is one kind of message, and how it is opened.
 type form struct {
 	name      string
@@ -97,15 +117,9 @@ type form struct {
 func forms(t testing.TB) (list []form) {
 	t.Helper()
 	content := []byte(strings.Repeat("UNB+UNOC:3+A+B+261130:1000+1'\r\n", 3))
-	curve := newP256(t)
-	elliptic := certified(t, "us", curve)
-	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := newRSA(t)
-	of := certified(t, "us", key)
-	signed := func(name string, s Signature, detached bool) {
+	of, elliptic, ed := testKey(t, "rsa"), testKey(t, "p256"), testKey(t, "ed25519")
+	signed := func(name string, by Key, s Signature, detached bool) {
+		s.Key, s.Certificate = by.Private.(crypto.Signer), by.Certificate
 		var der []byte
 		var err error
 		outside := Content(nil)
@@ -133,13 +147,13 @@ func forms(t testing.TB) (list []form) {
 		}})
 	}
 	at := time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
-	signed("ECDSA", Signature{Key: curve, Certificate: elliptic.Certificate, Time: at}, true)
-	signed("ECDSA, attached", Signature{Key: curve, Certificate: elliptic.Certificate, Time: at}, false)
-	signed("ECDSA, without attributes", Signature{Key: curve, Certificate: elliptic.Certificate, NoAttributes: true, NoCertificates: true}, false)
-	signed("RSA-PSS", Signature{Key: key, Certificate: of.Certificate, PSS: true, KeyIdentifier: true, Hash: crypto.SHA512}, true)
-	ed := certified(t, "us", edwards).Certificate
-	signed("Ed25519", Signature{Key: edwards, Certificate: ed, Issuers: []*Certificate{of.Certificate}, Time: at}, true)
-	signed("Ed25519, without attributes", Signature{Key: edwards, Certificate: ed, NoAttributes: true}, false)
+	signed("ECDSA", elliptic, Signature{Time: at}, true)
+	signed("ECDSA, attached", elliptic, Signature{Time: at}, false)
+	signed("ECDSA, without attributes", elliptic, Signature{NoAttributes: true, NoCertificates: true}, false)
+	signed("RSA", of, Signature{Time: at}, false)
+	signed("RSA-PSS", of, Signature{PSS: true, KeyIdentifier: true, Hash: crypto.SHA512}, true)
+	signed("Ed25519", ed, Signature{Issuers: []*Certificate{of.Certificate}, Time: at}, true)
+	signed("Ed25519, without attributes", ed, Signature{NoAttributes: true}, false)
 
 	encrypted := func(name string, e Envelope, k Key) {
 		e.Recipients = []*Certificate{k.Certificate}

@@ -61,10 +61,9 @@ func explicit(n byte, parts ...[]byte) []byte {
 }
 
 // derOf writes an element in DER (X.690 §10 and §11): lengths definite and
-// shortest, OCTET STRINGs in one piece, sets sorted. depth is how deep elements may
-// stand in each other.
-func derOf(ber []byte, depth int) ([]byte, error) {
-	r := newReader(ber, depth)
+// shortest, OCTET STRINGs in one piece, sets sorted.
+func derOf(ber []byte) ([]byte, error) {
+	r := newReader(ber, partDepth)
 	out, err := r.der()
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (e *Enveloped) read(r *reader, l Limits) error {
 		if len(raw) > mostAttributeBytes {
 			return fmt.Errorf("%w: attributes of %d bytes; %d are the most", ErrLimit, len(raw), mostAttributeBytes)
 		}
-		if e.attributes, err = derOf(asSet(raw), partDepth); err != nil {
+		if e.attributes, err = derOf(asSet(raw)); err != nil {
 			return fmt.Errorf("attributes: %w", err)
 		}
 	}

@@ -17,8 +17,12 @@ type attribute struct {
 	value string
 }
 
-// mostAttributes is how many a name may have.
-const mostAttributes = 64
+// A name has no more attributes and bytes; one that has is compared byte for byte
+// alone.
+const (
+	mostAttributes = 64
+	mostNameBytes  = 16 << 10
+)
 
 // sameName reports whether two Names are the same: byte for byte, or, since
 // software that writes a name anew often picks other string types, by RFC 5280
@@ -39,7 +43,7 @@ func folded(s string) string { return strings.ToLower(strings.Join(strings.Field
 // sorted.
 func attributes(name []byte) (list []attribute) {
 	r := newReader(name, partDepth)
-	if r.enter(tagSequence) != nil {
+	if len(name) > mostNameBytes || r.enter(tagSequence) != nil {
 		return nil
 	}
 	for set := 0; r.more(); set++ {

@@ -9,12 +9,18 @@ import (
 	"math/big"
 )
 
+// mostKeyInfo is how long a SubjectPublicKeyInfo may be in bytes.
+const mostKeyInfo = 8 << 10
+
 // parsePublicKey reads a SubjectPublicKeyInfo: RFC 5280 §4.1.2.7, RFC 3279 §2.3.
 //
 // RSA is read by ourselves: crypto/x509 refuses a modulus whose INTEGER lacks the
 // zero in front, and keys that are for PSS or OAEP alone (RFC 4055 §1.2). What
 // such a key restricts is not looked at: the signature says how it was made.
 func parsePublicKey(spki []byte) (crypto.PublicKey, error) {
+	if len(spki) > mostKeyInfo {
+		return nil, fmt.Errorf("%w: a key of %d bytes; %d are the most", ErrUnsupported, len(spki), mostKeyInfo)
+	}
 	r := newReader(spki, partDepth)
 	if err := r.enter(tagSequence); err != nil {
 		return nil, err
@@ -32,9 +38,13 @@ func parsePublicKey(spki []byte) (crypto.PublicKey, error) {
 		if len(bits) < 1 || bits[0] != 0 {
 			return nil, fmt.Errorf("%w: an RSA key of unused bits", ErrMalformed)
 		}
-		return parseRSA(bits[1:])
+		key, err := parseRSA(bits[1:])
+		if err != nil {
+			return nil, err
+		}
+		return key, nil
 	}
-	inDER, err := derOf(spki, partDepth)
+	inDER, err := derOf(spki)
 	if err != nil {
 		return nil, err
 	}

@@ -313,7 +313,7 @@ func likeAttributes(start []byte) bool {
 func signedForms(attributes []byte) ([][]byte, error) {
 	sent := bytes.Clone(attributes)
 	sent[0] = byte(tagSet) | constructed
-	inDER, err := derOf(sent, partDepth)
+	inDER, err := derOf(sent)
 	if err != nil {
 		return nil, err
 	}
