@@ -253,7 +253,7 @@ func TestForeignMDNs(t *testing.T) {
 			_, e := request(t, raw)
 			report := e
 			if e.ContentType().Word == "multipart/signed" {
-				m, _, err := e.Multipart()
+				m, err := e.Multipart()
 				if err != nil || len(m.Parts) != 2 {
 					t.Fatal(err)
 				}

@@ -26,7 +26,7 @@ var errNoNotification = errors.New("the report has no part message/disposition-n
 // QUIRK: parts in any order, a blank line before the fields, fields folded or in
 // base64, text before the report.
 func ParseReport(report *entity.Entity) (*Notification, error) {
-	m, _, err := report.Multipart()
+	m, err := report.Multipart()
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (o *opening) leads(text []byte) bool { return o.Leads == nil || o.Leads(tex
 // attachments opens the parts of a multipart body in order: several attachments, RFC
 // 6362.
 func (o *opening) attachments(e *entity.Entity) error {
-	m, _, err := e.Multipart()
+	m, err := e.Multipart()
 	switch {
 	case err != nil:
 		return malformed(err, "The parts of a multipart body cannot be told apart: its boundary is missing or not the one that its Content-Type names.")

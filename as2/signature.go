@@ -16,7 +16,7 @@ import (
 // signed verifies multipart/signed (RFC 1847 §2.1, RFC 8551 §3.5.3), and opens what
 // was signed: the bytes that the signature is over, and no others.
 func (o *opening) signed(e *entity.Entity) error {
-	m, _, err := e.Multipart()
+	m, err := e.Multipart()
 	switch {
 	case err != nil:
 		return malformed(err, "The parts of the signed message cannot be told apart: its boundary is missing or not the one that its Content-Type names.")

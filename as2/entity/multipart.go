@@ -106,12 +106,12 @@ func lineEndBefore(body []byte, line int) int {
 	return line
 }
 
-// Multipart reports whether the entity is one, and splits it.
-func (e *Entity) Multipart() (*Multipart, bool, error) {
+// Multipart splits the entity's body at its boundary; one that is not multipart has
+// none.
+func (e *Entity) Multipart() (*Multipart, error) {
 	t := e.ContentType()
 	if !strings.HasPrefix(t.Word, "multipart/") {
-		return nil, false, nil
+		return nil, ErrBoundary
 	}
-	m, err := Split(e.Body, t.Get("boundary"))
-	return m, true, err
+	return Split(e.Body, t.Get("boundary"))
 }
