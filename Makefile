@@ -103,6 +103,9 @@ bench: setup ## Lexer, receive rates as ratios to the database's own limit, a pa
 bench-syntax: ## Lexing, reading, validating and mapping in MB/s of one core, beside bounds and other parsers
 	go run ./bench/syntax -peers bin/peers $(ARGS)
 
+bench-cms: ## Decrypting and verifying CMS beside openssl, 100 MB each: CPU time and memory (ARGS='-mb 8 -rounds 1')
+	go run ./bench/cms $(ARGS)
+
 bench-outgoing: setup ## Events a second to Apache Kafka as a ratio to a bare producer, and receiving with relays on as a ratio to without
 	go run ./bench/outgoing -what rate,receive -dir bin/peers $(ARGS)
 
@@ -117,4 +120,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-outgoing bench-keys big help
+.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big help
