@@ -10,12 +10,12 @@ import (
 	"hash"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/wire"
 )
 
 // Limits bound what one request may cost. Zero values are the defaults.
@@ -29,9 +29,8 @@ type Limits struct {
 const (
 	DefaultMaxBody  = 2 << 30
 	DefaultMaxRatio = 200
-	DefaultPace     = 30 * time.Second
+	DefaultPace     = wire.DefaultPace
 
-	paceBytes = 32 << 10
 	freeRatio = 16 << 20 // decompressed bytes for which no ratio is asked
 )
 
@@ -53,7 +52,7 @@ func (l Limits) withDefaults() Limits {
 type body struct {
 	request *http.Request
 	limits  Limits
-	wire    *wire
+	wire    *wire.Body
 	from    io.Reader // what is spooled: the wire itself, or what it decompresses to
 	gzipped bool
 	wants   digests
@@ -69,7 +68,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, wants digests) (*
 	if r.ContentLength > b.limits.MaxBody {
 		return nil, tooLarge(b.limits.MaxBody)
 	}
-	b.wire = &wire{from: r.Body, limit: b.limits.MaxBody, pace: b.limits.Pace, control: http.NewResponseController(w)}
+	b.wire = wire.NewBody(w, r, b.limits.MaxBody, b.limits.Pace)
 	b.from = b.wire
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); coding {
 	case "", "identity":
@@ -81,11 +80,11 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, wants digests) (*
 	_, trailer := r.Trailer["Content-Digest"]
 	if trailer || wants.sha512 != nil {
 		b.sum512 = sha512.New()
-		b.wire.hashes = append(b.wire.hashes, b.sum512)
+		b.wire.Hashes = append(b.wire.Hashes, b.sum512)
 	}
 	if b.gzipped && (trailer || wants.sha256 != nil) {
 		b.sum256 = sha256.New()
-		b.wire.hashes = append(b.wire.hashes, b.sum256)
+		b.wire.Hashes = append(b.wire.Hashes, b.sum256)
 	}
 	if b.gzipped {
 		b.from = &unzip{wire: b.wire, ratio: b.limits.MaxRatio}
@@ -101,12 +100,16 @@ func (b *body) take(spool *gateway.Spool, from *partners.Partner) (*gateway.Spoo
 	}
 	in, err := spool.Take(from, b.from, expect, b.limits.MaxBody)
 	if err == nil && b.gzipped {
-		err = b.wire.drain()
+		err = drain(b.wire)
 	}
-	b.wire.release()
+	b.wire.Release()
 	switch {
-	case errors.Is(err, gateway.ErrTooLarge):
+	case errors.Is(err, gateway.ErrTooLarge), errors.Is(err, wire.ErrLarge): // also compressed, and larger than it may be decompressed
 		return in, tooLarge(b.limits.MaxBody)
+	case errors.Is(err, wire.ErrSlow):
+		return in, &refusal{problem: "request-timeout", cause: err}
+	case errors.Is(err, wire.ErrIncomplete):
+		return in, &refusal{problem: "incomplete-body", detail: fmt.Sprintf("The request ended after %d bytes of its body, before its announced end. Nothing was processed: send it again.", b.wire.Size()), cause: err}
 	case errors.Is(err, gateway.ErrSpoolShare):
 		return in, &refusal{problem: "too-many-at-once", reason: "spool-share", cause: gateway.ErrCrowded}
 	case errors.Is(err, gateway.ErrSpoolFull):
@@ -148,50 +151,12 @@ func (b *body) verify() *refusal {
 		got = sum512
 	}
 	return &refusal{problem: "digest-mismatch", detail: fmt.Sprintf("The %d bytes that arrived have %s=:%s:, which is not what Content-Digest says. They were changed on the way, or the digest is of something else: it is taken of the body as it is sent. Nothing was processed.",
-		b.wire.read, name, base64.StdEncoding.EncodeToString(got))}
-}
-
-// wire reads the body as it comes from the network. A sender has to keep the
-// pace: a deadline stands over every 32 KiB, not over the whole, which may be
-// large, nor over each read, which may bring one byte.
-type wire struct {
-	from    io.Reader
-	limit   int64
-	pace    time.Duration
-	control *http.ResponseController
-	hashes  []hash.Hash
-	read    int64
-	due     int64 // byte at which the next deadline is set
-}
-
-func (w *wire) Read(b []byte) (int, error) {
-	if w.read >= w.due {
-		if err := w.control.SetReadDeadline(time.Now().Add(w.pace)); err != nil {
-			return 0, fmt.Errorf("set read deadline: %w", err)
-		}
-		w.due = w.read + paceBytes
-	}
-	n, err := w.from.Read(b[:min(int64(len(b)), w.due-w.read)])
-	w.read += int64(n)
-	for _, h := range w.hashes {
-		h.Write(b[:n])
-	}
-	if w.read > w.limit { // compressed, and larger than it may be decompressed
-		return n, gateway.ErrTooLarge
-	}
-	switch {
-	case err == nil || err == io.EOF:
-		return n, err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, &refusal{problem: "request-timeout", cause: err}
-	}
-	// Whatever else net/http says of a body is the sender's or the network's.
-	return n, &refusal{problem: "incomplete-body", detail: fmt.Sprintf("The request ended after %d bytes of its body, before its announced end. Nothing was processed: send it again.", w.read), cause: err}
+		b.wire.Size(), name, base64.StdEncoding.EncodeToString(got))}
 }
 
 // drain reads what is behind the last compressed byte: nothing, or the rest of
 // the chunked coding with its trailer.
-func (w *wire) drain() error {
+func drain(w *wire.Body) error {
 	var b [1]byte
 	for {
 		n, err := w.Read(b[:])
@@ -207,15 +172,9 @@ func (w *wire) drain() error {
 	}
 }
 
-// release takes the deadline away, which would else end the request's context
-// while the delivery is being received.
-func (w *wire) release() {
-	_ = w.control.SetReadDeadline(time.Time{}) // the connection is gone, which the answer will find
-}
-
 // unzip decompresses, and stops where too few bytes become too many.
 type unzip struct {
-	wire  *wire
+	wire  *wire.Body
 	ratio int64
 	zip   *gzip.Reader
 	made  int64
@@ -234,7 +193,7 @@ func (u *unzip) Read(b []byte) (int, error) {
 	}
 	n, err := u.zip.Read(b)
 	u.made += int64(n)
-	if u.made > freeRatio && u.made/u.ratio > u.wire.read {
+	if u.made > freeRatio && u.made/u.ratio > u.wire.Size() {
 		return n, &refusal{problem: "content-too-large", reason: "compression-ratio", detail: fmt.Sprintf("The body decompresses to more than %d times its size. Send it uncompressed.", u.ratio)}
 	}
 	if err != nil && err != io.EOF {
@@ -246,8 +205,10 @@ func (u *unzip) Read(b []byte) (int, error) {
 // brokenGzip is err if that came from the network, else a refusal of what was
 // compressed.
 func brokenGzip(err error) error {
-	if r := (*refusal)(nil); errors.As(err, &r) || errors.Is(err, gateway.ErrTooLarge) {
-		return err
+	for _, of := range []error{wire.ErrLarge, wire.ErrSlow, wire.ErrIncomplete} {
+		if errors.Is(err, of) {
+			return err
+		}
 	}
 	return &refusal{problem: "invalid-content-encoding", cause: err}
 }

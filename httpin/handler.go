@@ -25,6 +25,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
 )
 
 // Transport is the name of plain HTTP in keys, metrics and logs.
@@ -109,7 +110,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Metrics.Count(line, h.now())
 	line.Write(r.Context(), h.log())
 	if unread {
-		linger(w, r)
+		wire.Linger(w, r)
 	}
 	if d.partner == nil {
 		h.stranger(r, client.Address, err)

@@ -2,13 +2,10 @@ package httpin
 
 import (
 	"errors"
-	"io"
-	"math/rand/v2"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/wire"
 )
 
 // refusal is an answer that this package gives itself.
@@ -57,7 +54,7 @@ func reasonOf(err error) (string, error) {
 func refuse(w http.ResponseWriter, r *http.Request, err error, unread bool) (status int, lost error) {
 	answer := answerTo(err)
 	if unread {
-		leaveUnread(w, r, answer.problem)
+		wire.LeaveUnread(w, r, answer.problem == "incomplete-body" || answer.problem == "request-timeout")
 	}
 	switch p, _ := problemNamed(answer.problem); p.Name {
 	case "unauthorized":
@@ -125,70 +122,17 @@ func refuseUnread(w http.ResponseWriter, r *http.Request, err error) {
 	unread := r.ContentLength != 0
 	_, _ = refuse(w, r, err, unread) // nobody waits for what this sender did not read
 	if unread {
-		linger(w, r)
+		wire.Linger(w, r)
 	}
 }
 
 const (
-	unreadPatience = 2 * time.Second
-	lingerTime     = 500 * time.Millisecond
-	lingerBytes    = 1 << 20
-	smallBody      = 64 << 10
-)
-
-// leaveUnread bounds what net/http does with a body that nobody read: what is
-// small it reads, so that the connection can be used again.
-func leaveUnread(w http.ResponseWriter, r *http.Request, problem string) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadPatience)) // the connection is gone, which the answer will find
-	broken := problem == "incomplete-body" || problem == "request-timeout"
-	if broken || r.ContentLength < 0 || r.ContentLength > smallBody {
-		w.Header().Set("Connection", "close")
-	}
-}
-
-// linger waits, when a refusal was sent, for a sender that is still sending.
-// Closed at once, with its bytes unread, the connection would be reset, and the
-// answer lost before it was read: net/http sees to that only for those who meant
-// to keep the connection.
-func linger(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Expect") != "" {
-		return // it waits for us
-	}
-	until := time.Now().Add(lingerTime)
-	_ = http.NewResponseController(w).SetReadDeadline(until) // the connection is gone
-	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == nil {
-		time.Sleep(time.Until(until)) // it is held up by its own window, and may look up
-	}
-}
-
-const (
-	receiptJSON    = "application/json"
-	problemJSON    = "application/problem+json"
-	answerPatience = 30 * time.Second
+	receiptJSON = "application/json"
+	problemJSON = "application/problem+json"
 )
 
 // send writes an answer. Its error says that it did not reach the network.
 func send(w http.ResponseWriter, a gateway.Rendered) error {
-	header := w.Header()
-	header.Set("Content-Type", a.ContentType)
-	header.Set("Content-Length", strconv.Itoa(len(a.Body)))
-	switch a.Status {
-	case http.StatusConflict:
-		header.Set("Retry-After", strconv.Itoa(1+rand.IntN(4)))
-	case http.StatusServiceUnavailable:
-		header.Set("Retry-After", strconv.Itoa(5+rand.IntN(26)))
-	}
-	control := http.NewResponseController(w)
-	if err := control.SetWriteDeadline(time.Now().Add(answerPatience)); err != nil {
-		return err
-	}
-	w.WriteHeader(a.Status)
-	if _, err := w.Write(a.Body); err != nil {
-		return err
-	}
-	if err := control.Flush(); err != nil {
-		return err
-	}
-	// It would stand over the next request of the connection.
-	return control.SetWriteDeadline(time.Time{})
+	w.Header().Set("Content-Type", a.ContentType)
+	return wire.Send(w, a.Status, a.Body)
 }
