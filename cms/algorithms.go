@@ -23,27 +23,45 @@ const (
 	AES128GCM Encryption = "aes128-gcm"
 	AES192GCM Encryption = "aes192-gcm"
 	AES256GCM Encryption = "aes256-gcm"
+	AES128CCM Encryption = "aes128-ccm"
+	AES192CCM Encryption = "aes192-ccm"
+	AES256CCM Encryption = "aes256-ccm"
 )
 
-// Encryptions is every one there is, the weakest first.
-var Encryptions = []Encryption{TripleDES, AES128CBC, AES192CBC, AES256CBC, AES128GCM, AES192GCM, AES256GCM}
+// Encryptions is every one there is.
+var Encryptions = []Encryption{TripleDES, AES128CBC, AES192CBC, AES256CBC, AES128GCM, AES192GCM, AES256GCM, AES128CCM, AES192CCM, AES256CCM}
 
 // cipherOf is what is to be known of an Encryption.
 type cipherOf struct {
 	name Encryption
 	id   []byte
-	key  int  // its length in bytes
-	gcm  bool // else CBC
+	key  int // its length in bytes
+	mode mode
 }
 
+// mode is how a block cipher is used.
+type mode int
+
+const (
+	cbc mode = iota
+	gcm      // Galois/Counter Mode: NIST SP 800-38D
+	ccm      // Counter with CBC-MAC: NIST SP 800-38C
+)
+
+// authenticates reports whether a change of the content is seen.
+func (m mode) authenticates() bool { return m != cbc }
+
 var ciphers = []cipherOf{
-	{TripleDES, []byte("\x2a\x86\x48\x86\xf7\x0d\x03\x07"), 24, false},
-	{AES128CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x02"), 16, false},
-	{AES192CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x16"), 24, false},
-	{AES256CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2a"), 32, false},
-	{AES128GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x06"), 16, true},
-	{AES192GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x1a"), 24, true},
-	{AES256GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2e"), 32, true},
+	{TripleDES, []byte("\x2a\x86\x48\x86\xf7\x0d\x03\x07"), 24, cbc},
+	{AES128CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x02"), 16, cbc},
+	{AES192CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x16"), 24, cbc},
+	{AES256CBC, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2a"), 32, cbc},
+	{AES128GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x06"), 16, gcm},
+	{AES192GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x1a"), 24, gcm},
+	{AES256GCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2e"), 32, gcm},
+	{AES128CCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x07"), 16, ccm},
+	{AES192CCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x1b"), 24, ccm},
+	{AES256CCM, []byte("\x60\x86\x48\x01\x65\x03\x04\x01\x2f"), 32, ccm},
 }
 
 // Scheme is how a signature was made.

@@ -122,7 +122,7 @@ func TestNothingGrowsWithPieces(t *testing.T) {
 
 func TestDecryptingStaysInPlace(t *testing.T) {
 	k := testKey(t, "p256")
-	for _, c := range []Encryption{AES256CBC, AES256GCM} {
+	for _, c := range []Encryption{AES256CBC, AES256GCM, AES256CCM} {
 		for _, s := range berStyles[:3] {
 			der, err := Envelope{Recipients: []*Certificate{k.Certificate}, Encryption: c}.Encrypt(make([]byte, 1<<20))
 			if err != nil {

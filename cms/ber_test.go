@@ -161,7 +161,8 @@ func forms(t testing.TB) (list []form) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, form{name, der, content, e.Encryption == AES256GCM, func(der []byte) ([]byte, error) {
+		authenticated := e.Encryption == AES256GCM || e.Encryption == AES128CCM
+		list = append(list, form{name, der, content, authenticated, func(der []byte) ([]byte, error) {
 			read, err := ParseEnveloped(der, Limits{})
 			if err != nil {
 				return nil, err
@@ -176,6 +177,7 @@ func forms(t testing.TB) (list []form) {
 	encrypted("AES-128-CBC by RSA", Envelope{}, of)
 	encrypted("AES-256-GCM by RSA-OAEP", Envelope{Encryption: AES256GCM, OAEP: crypto.SHA256, KeyIdentifier: true}, of)
 	encrypted("AES-256-GCM by ECDH", Envelope{Encryption: AES256GCM}, elliptic)
+	encrypted("AES-128-CCM by ECDH", Envelope{Encryption: AES128CCM, KDF: crypto.SHA512}, elliptic)
 	encrypted("3DES by ECDH", Envelope{Encryption: TripleDES, KeyIdentifier: true}, elliptic)
 
 	der, err := Compress(content)
@@ -245,7 +247,7 @@ func TestTruncated(t *testing.T) {
 
 func TestFlippedBits(t *testing.T) {
 	for _, f := range forms(t) {
-		for _, s := range berStyles[:3] {
+		for _, s := range berStyles[:2] {
 			t.Run(f.name+" in "+s.name, func(t *testing.T) {
 				ber := s.write(t, f.der)
 				for i := range ber {

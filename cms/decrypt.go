@@ -59,7 +59,7 @@ func (e *Enveloped) Decrypt(keys []Key) (*Decrypted, error) {
 		return nil, &decryptError{"it was decrypted before"}
 	}
 	e.spent = true
-	if !e.cipher.gcm && (e.Size == 0 || e.Size%e.cipher.block() != 0) {
+	if e.cipher.mode == cbc && (e.Size == 0 || e.Size%e.cipher.block() != 0) {
 		return nil, &decryptError{fmt.Sprintf("%d bytes are no multiple of the block", e.Size)}
 	}
 	pairs := e.pairs(keys)
@@ -110,8 +110,8 @@ func (e *Enveloped) pairs(keys []Key) (list []pair) {
 // decrypt decrypts the content with the one of the keys that fits, and says which
 // it was.
 func (e *Enveloped) decrypt(keys [][]byte) (content []byte, chosen int, err error) {
-	if e.cipher.gcm {
-		return e.decryptGCM(keys)
+	if e.cipher.mode.authenticates() {
+		return e.decryptAuthenticated(keys)
 	}
 	text := e.content.gather()
 	blocks := make([]cipher.Block, len(keys))
@@ -168,25 +168,16 @@ func paddingOf(text []byte, block int) (length, good int) {
 	return n, good
 }
 
-// decryptGCM checks the tag, and decrypts: RFC 5084 §3.2. Only the last key works
-// in place, since a wrong one spoils the content.
-func (e *Enveloped) decryptGCM(keys [][]byte) (content []byte, chosen int, err error) {
+// decryptAuthenticated checks the tag, and decrypts: RFC 5084 §3. Only the last key
+// works in place, since a wrong one spoils the content.
+func (e *Enveloped) decryptAuthenticated(keys [][]byte) (content []byte, chosen int, err error) {
 	text := e.content.gather()
 	if e.Kind == AuthEnvelopedData {
 		// The tag stands behind the content in the message: there is room for it.
 		text = append(text, e.tag...)
 	}
 	for i, key := range keys {
-		block, err := aes.NewCipher(key)
-		if err != nil {
-			return nil, 0, err
-		}
-		var gcm cipher.AEAD
-		if size := len(text) - e.Size; size == 16 {
-			gcm, err = cipher.NewGCMWithNonceSize(block, len(e.iv))
-		} else {
-			gcm, err = cipher.NewGCMWithTagSize(block, size)
-		}
+		aead, err := e.cipher.aead(key, len(e.iv), len(text)-e.Size)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -194,9 +185,23 @@ func (e *Enveloped) decryptGCM(keys [][]byte) (content []byte, chosen int, err e
 		if i < len(keys)-1 {
 			into = nil
 		}
-		if content, err = gcm.Open(into, e.iv, text, e.attributes); err == nil {
+		if content, err = aead.Open(into, e.iv, text, e.attributes); err == nil {
 			return content, i, nil
 		}
 	}
 	return nil, 0, errors.New("the tag of the content is wrong: the wrong key, or changed content")
+}
+
+// aead gives the mode with a key, for nonces and tags of these lengths in bytes.
+func (c cipherOf) aead(key []byte, nonce, tag int) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.mode == ccm:
+		return newCCM(block, nonce, tag), nil
+	case tag == 16:
+		return cipher.NewGCMWithNonceSize(block, nonce)
+	}
+	return cipher.NewGCMWithTagSize(block, tag)
 }

@@ -168,6 +168,10 @@ func TestFailuresOfDecryptionAreOne(t *testing.T) {
 		{"GCM, the padding of the key wrong", seal(AES256GCM, mine, 0), func(e *Enveloped) {
 			e.recipients[0].encrypted = padded(1, make([]byte, 32))
 		}, nil, "tag"},
+		{"CCM, another tag", seal(AES256CCM, mine, 0), func(e *Enveloped) {
+			e.tag[15] ^= 1
+		}, nil, "tag"},
+		{"CCM with another key", seal(AES256CCM, mine, 0), nil, stranger, "tag"},
 		{"GCM, attributes that were not authenticated", seal(AES256GCM, mine, 0), func(e *Enveloped) {
 			e.attributes = setOf(integer(1))
 		}, nil, "tag"},
@@ -263,7 +267,7 @@ func TestKeysOfOurs(t *testing.T) {
 		}
 		return e
 	}
-	for _, c := range []Encryption{AES128CBC, AES256GCM, TripleDES} {
+	for _, c := range []Encryption{AES128CBC, AES256GCM, AES256CCM, TripleDES} {
 		for _, with := range []struct {
 			name string
 			to   []Key

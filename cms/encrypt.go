@@ -11,12 +11,13 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // Envelope is how something is to be encrypted: to whom and with what.
 type Envelope struct {
 	Recipients []*Certificate // RSA, or EC of P-256, P-384 and P-521
-	Encryption Encryption     // "" is AES128CBC, which every product has; GCM makes an AuthEnvelopedData
+	Encryption Encryption     // "" is AES128CBC, which every product has; GCM and CCM make an AuthEnvelopedData
 	OAEP       crypto.Hash    // RSA keys: RSA-OAEP with this hash; 0 is PKCS #1 v1.5
 	KDF        crypto.Hash    // EC keys: of the key derivation, SHA1 to SHA512; 0 is SHA256
 
@@ -56,12 +57,12 @@ func (e Envelope) Encrypt(content []byte) (der []byte, err error) {
 			version = 2 // RFC 5652 §6.1
 		}
 	}
+	if c.mode.authenticates() {
+		return sealAuthenticated(key, c, setOf(infos...), content)
+	}
 	block, err := c.new(key)
 	if err != nil {
 		return nil, err
-	}
-	if c.gcm {
-		return sealGCM(block, c, setOf(infos...), content)
 	}
 	return sealCBC(block, c, integer(version), setOf(infos...), content)
 }
@@ -184,19 +185,24 @@ func sealCBC(block cipher.Block, c cipherOf, version, infos, content []byte) ([]
 	return text, nil
 }
 
-// sealGCM writes an AuthEnvelopedData with a tag of 16 bytes: RFC 5083 §2.1.
-func sealGCM(block cipher.Block, c cipherOf, infos, content []byte) ([]byte, error) {
-	gcm, err := cipher.NewGCM(block)
+// sealAuthenticated writes an AuthEnvelopedData with a tag of 16 bytes: RFC 5083
+// §2.1, RFC 5084 §3. The nonce has 12 bytes, but for CCM of a content whose length
+// needs more than the three that it leaves.
+func sealAuthenticated(key []byte, c cipherOf, infos, content []byte) ([]byte, error) {
+	const size = 16
+	nonce := make([]byte, 12)
+	if c.mode == ccm {
+		nonce = nonce[:15-max(3, (bits.Len(uint(len(content)))+7)/8)]
+	}
+	rand.Read(nonce) // never fails
+	aead, err := c.aead(key, len(nonce), size)
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, gcm.NonceSize())
-	rand.Read(nonce) // never fails
-	size := gcm.Overhead()
-	version, head := integer(0), encryptedHead(c, sequence(element(byte(tagOctetString), nonce), integer(byte(size))), len(content))
+	version, head := integer(0), encryptedHead(c, sequence(element(byte(tagOctetString), nonce), integer(size)), len(content))
 	out := startContent(oidAuthEnveloped, len(version)+len(infos)+len(head)+len(content)+2+size)
 	out = append(append(append(out, version...), infos...), head...)
-	out = gcm.Seal(out, nonce, content, nil)
+	out = aead.Seal(out, nonce, content, nil)
 	// The header of the tag stands between it and the content.
 	tag := bytes.Clone(out[len(out)-size:])
 	return append(out[:len(out)-size], element(byte(tagOctetString), tag)...), nil

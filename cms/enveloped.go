@@ -14,9 +14,9 @@ type Enveloped struct {
 	Size       int // of the encrypted content in bytes
 
 	cipher     cipherOf
-	iv         []byte // or the nonce of GCM
+	iv         []byte // or the nonce of GCM and CCM
 	content    Octets
-	tag        []byte // of GCM
+	tag        []byte // of GCM and CCM
 	attributes []byte // [1] authAttrs as it stands, nil where there are none
 	recipients []*recipient
 	spent      bool // decrypted before
@@ -155,15 +155,15 @@ func (e *Enveloped) algorithm(a algorithm) error {
 	if e.Encryption == "" {
 		return fmt.Errorf("%w: the content encryption %s", ErrUnsupported, cipherText(a.id))
 	}
-	if e.Kind == AuthEnvelopedData && !e.cipher.gcm {
+	if e.Kind == AuthEnvelopedData && !e.cipher.mode.authenticates() {
 		return fmt.Errorf("%w: an AuthEnvelopedData of %s", ErrUnsupported, e.Encryption)
 	}
 	if a.parameters == nil {
 		return fmt.Errorf("%w: %s without its parameters", ErrMalformed, e.Encryption)
 	}
 	r := newReader(a.parameters, partDepth)
-	if e.cipher.gcm {
-		return e.parametersGCM(r)
+	if e.cipher.mode.authenticates() {
+		return e.authenticated(r)
 	}
 	iv, err := r.octets(tagOctetString)
 	if err != nil {
@@ -176,8 +176,9 @@ func (e *Enveloped) algorithm(a algorithm) error {
 	return nil
 }
 
-// parametersGCM reads GCMParameters: RFC 5084 §3.2.
-func (e *Enveloped) parametersGCM(r *reader) error {
+// authenticated reads GCMParameters or CCMParameters, which are alike: RFC 5084 §3.1
+// and §3.2.
+func (e *Enveloped) authenticated(r *reader) error {
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (e *Enveloped) parametersGCM(r *reader) error {
 		return fmt.Errorf("%w: a nonce of %d bytes", ErrUnsupported, n)
 	}
 	e.iv = bytes.Clone(nonce.Bytes())
-	size := 12 // aes-ICVlen's default
+	size := 12 // the default of both
 	if r.more() {
 		n, err := r.primitive(tagInteger)
 		if err != nil {
@@ -207,21 +208,28 @@ func (e *Enveloped) parametersGCM(r *reader) error {
 	return e.checkTag(size)
 }
 
-// checkTag holds the length of the tag against what can be done: 12 to 16 bytes,
-// RFC 5084 §3.2.
+// checkTag holds the lengths of tag and nonce against what can be done. RFC 5084
+// allows CCM tags of 4 and 6 bytes: they are guessed too easily.
 func (e *Enveloped) checkTag(size int) error {
-	if size < 12 || size > 16 || size != 16 && len(e.iv) != 12 {
-		return fmt.Errorf("%w: a tag of %d bytes with a nonce of %d", ErrUnsupported, size, len(e.iv))
+	nonce, good := len(e.iv), false
+	switch e.cipher.mode {
+	case gcm:
+		good = size == 16 || size >= 12 && size < 16 && nonce == 12
+	case ccm:
+		good = size >= 8 && size <= 16 && size%2 == 0 && nonce >= 7 && nonce <= 13
+	}
+	if !good {
+		return fmt.Errorf("%w: %s with a tag of %d bytes and a nonce of %d", ErrUnsupported, e.Encryption, size, nonce)
 	}
 	return nil
 }
 
-// tagInside finds the tag of GCM in an EnvelopedData behind the content.
+// tagInside finds the tag in an EnvelopedData behind the content.
 //
-// QUIRK: Bouncy Castle, and phase2 by it, writes GCM as an EnvelopedData, which RFC
-// 5084 §1 has no place for.
+// QUIRK: Bouncy Castle, and phase2 by it, writes GCM and CCM as an EnvelopedData,
+// which RFC 5084 §1 has no place for.
 func (e *Enveloped) tagInside() error {
-	if !e.cipher.gcm {
+	if !e.cipher.mode.authenticates() {
 		return nil
 	}
 	if e.Size -= len(e.tag); e.Size < 0 {
@@ -249,9 +257,6 @@ func cipherText(id []byte) string {
 		{"Camellia-128", "\x2a\x83\x08\x8c\x9a\x4b\x3d\x01\x01\x01\x02"},
 		{"Camellia-192", "\x2a\x83\x08\x8c\x9a\x4b\x3d\x01\x01\x01\x03"},
 		{"Camellia-256", "\x2a\x83\x08\x8c\x9a\x4b\x3d\x01\x01\x01\x04"},
-		{"AES-128-CCM", "\x60\x86\x48\x01\x65\x03\x04\x01\x07"},
-		{"AES-192-CCM", "\x60\x86\x48\x01\x65\x03\x04\x01\x1b"},
-		{"AES-256-CCM", "\x60\x86\x48\x01\x65\x03\x04\x01\x2f"},
 		{"ChaCha20-Poly1305", "\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x03\x12"},
 	} {
 		if known.id == string(id) {

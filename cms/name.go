@@ -21,7 +21,7 @@ type attribute struct {
 // alone.
 const (
 	mostAttributes = 64
-	mostNameBytes  = 16 << 10
+	mostNameBytes  = 4 << 10
 )
 
 // sameName reports whether two Names are the same: byte for byte, or, since
@@ -129,8 +129,15 @@ func nameText(name []byte) string {
 		}
 		parts = append(parts, short+"="+strings.Map(printable, value))
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if len(text) > mostNameText {
+		text = strings.ToValidUTF8(text[:mostNameText], "") + "…"
+	}
+	return text
 }
+
+// mostNameText is how much of a name is told, in bytes.
+const mostNameText = 300
 
 func printable(r rune) rune {
 	if r < ' ' || r == 0x7f {

@@ -343,7 +343,7 @@ func (c *Certificate) keyIdentifier() []byte {
 		return c.SubjectKeyID
 	}
 	r := newReader(c.SPKI, partDepth)
-	if r.enter(tagSequence) != nil {
+	if len(c.SPKI) > mostKeyInfo || r.enter(tagSequence) != nil {
 		return nil
 	}
 	if _, err := r.skip(); err != nil {
