@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/gateway"
 )
 
 // Fault says why a message is not taken as it was sent.
@@ -77,6 +78,16 @@ func reasonNamed(name string) (Reason, bool) {
 		}
 	}
 	return Reason{}, false
+}
+
+// reasonOfAnswer is the reason that says what the outcome table has for AS2.
+func reasonOfAnswer(a gateway.Answer) string {
+	for _, r := range Reasons {
+		if r.Modifier == a.Told().AS2 {
+			return r.Name
+		}
+	}
+	return unexpected
 }
 
 func fault(reason string, cause error, format string, args ...any) *Fault {

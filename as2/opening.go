@@ -43,7 +43,8 @@ type Opened struct {
 	Signed     bool
 	Signer     *partners.Certificate // whose signature it is
 	Hash       crypto.Hash           // of the signature
-	Entity     []byte                // the signed entity, with its header, as RFC 5751 §3.5 has it
+	Header     []byte                // of the signed entity, as RFC 8551 §3.5 has it, where it stood in that of HTTP
+	Entity     []byte                // the signed entity, behind Header
 	Notes      []string              // what was let pass, in words
 
 	checked []byte // what the MIC is over; nil where the body is

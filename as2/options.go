@@ -2,11 +2,10 @@ package as2
 
 import (
 	"crypto"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-
-	"net/http"
 )
 
 // Wanted is the MDN that a sender asks for: RFC 4130 §7.3.
@@ -18,6 +17,9 @@ type Wanted struct {
 	// MICs are the algorithms of signed-receipt-micalg that are known, in the
 	// sender's order and spelling.
 	MICs []string
+
+	// SignedRequired: pkcs7-signature is required, not only asked for.
+	SignedRequired bool
 
 	// What was required and is not known here: RFC 4130 §7.5.3. "" for nothing.
 	UnknownProtocol, UnknownMICs string
@@ -69,7 +71,7 @@ func (w *Wanted) protocol(values []string, required bool) {
 	for _, v := range values {
 		switch strings.ToLower(v) {
 		case "pkcs7-signature", "application/pkcs7-signature", "x-pkcs7-signature":
-			w.Signed = true
+			w.Signed, w.SignedRequired = true, required
 			return
 		}
 	}

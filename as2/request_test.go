@@ -90,7 +90,7 @@ func TestWanted(t *testing.T) {
 		{"an empty address is one", fields("Disposition-Notification-To: "), Wanted{MDN: true}},
 		{"a signed one", fields(to, options+"signed-receipt-protocol=optional, pkcs7-signature; signed-receipt-micalg=optional, sha-256"), Wanted{MDN: true, Signed: true, MICs: []string{"sha-256"}}},
 		{"algorithms in the sender's order and spelling", fields(to, options+"signed-receipt-micalg=required, sha512,SHA1 , rsa-sha1;signed-receipt-protocol=required,pkcs7-signature;"),
-			Wanted{MDN: true, Signed: true, MICs: []string{"sha512", "SHA1", "rsa-sha1"}}},
+			Wanted{MDN: true, Signed: true, SignedRequired: true, MICs: []string{"sha512", "SHA1", "rsa-sha1"}}},
 		{"upper case, tabs, no importance", fields(to, options+"Signed-Receipt-Protocol\t=\tPKCS7-Signature;\tSIGNED-RECEIPT-MICALG=MD5"), Wanted{MDN: true, Signed: true, MICs: []string{"MD5"}}},
 		{"an importance for each value", fields(to, options+"signed-receipt-protocol=optional,pkcs7-signature;signed-receipt-micalg=optional,sha256,optional,sha1"), Wanted{MDN: true, Signed: true, MICs: []string{"sha256", "sha1"}}},
 		{"two fields", fields(to, options+"signed-receipt-protocol=optional, pkcs7-signature", options+"signed-receipt-micalg=optional, sha1"), Wanted{MDN: true, Signed: true, MICs: []string{"sha1"}}},

@@ -47,7 +47,8 @@ func (o *opening) signed(e *entity.Entity) error {
 	if err != nil {
 		return err
 	}
-	o.m.Entity, o.m.micalg = withHeader(e), e.ContentType().Get("micalg")
+	o.keep(e)
+	o.m.micalg = e.ContentType().Get("micalg")
 	o.m.checked = content.Raw
 	return o.layer(content)
 }
@@ -70,7 +71,7 @@ func (o *opening) opaque(e *entity.Entity, der []byte) error {
 	if err := o.verify(s, nil); err != nil {
 		return err
 	}
-	o.m.Entity = withHeader(e)
+	o.keep(e)
 	o.m.checked = s.Content.Bytes()
 	return o.inner(o.m.checked)
 }
@@ -176,15 +177,16 @@ func (o *opening) recognise(c *partners.Certificate, v *cms.Verified) error {
 	return fault(authenticationFailed, err, "The message is signed with your certificate %q, which may not be used for it now: %s.", c.Label, partners.WhyNot(err))
 }
 
-// withHeader gives the entity with its header: as it stands, and of an HTTP message
-// with the fields that say what it is.
-func withHeader(e *entity.Entity) []byte {
+// keep keeps the signed entity: as it stands, and of an HTTP message with the fields
+// that say what it is before it.
+func (o *opening) keep(e *entity.Entity) {
 	if e.Raw != nil {
-		return e.Raw
+		o.m.Entity = e.Raw
+		return
 	}
 	header := "MIME-Version: 1.0\r\nContent-Type: " + e.Get("Content-Type") + "\r\n"
 	if encoding := e.Get("Content-Transfer-Encoding"); encoding != "" {
 		header += "Content-Transfer-Encoding: " + encoding + "\r\n"
 	}
-	return append([]byte(header+"\r\n"), e.Body...)
+	o.m.Header, o.m.Entity = []byte(header+"\r\n"), e.Body
 }

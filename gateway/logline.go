@@ -21,6 +21,8 @@ type Line struct {
 	Took      time.Duration
 	MessageID string // where there is no receipt to tell it
 
+	Notes []string // what was let pass, in words
+
 	Receipt *Receipt // nil: none was given, for Reason or Err
 	Word    string   // outcome of what is answered and never delivered: tested
 	Reason  string   // why the transport refused it, in a word of a fixed list
@@ -92,6 +94,9 @@ func (l *Line) Write(ctx context.Context, log *slog.Logger) {
 	}
 	if l.Err != nil {
 		add(slog.String("error", l.Err.Error()))
+	}
+	if len(l.Notes) > 0 {
+		add(slog.Any("let_pass", l.Notes))
 	}
 	if l.Lost != nil {
 		add(slog.String("answer_lost", l.Lost.Error()))

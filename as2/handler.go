@@ -1,0 +1,224 @@
+package as2
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"time"
+
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
+)
+
+// Transport is the name of AS2 in keys, metrics and logs.
+const Transport = "as2"
+
+// Handler is the transport. ByName, Receive, Keys and Spool have to be set.
+type Handler struct {
+	// ByName finds the partner that is called from and sends to us as to:
+	// partners.Directory.ByAS2.
+	ByName func(from, to string) *partners.Partner
+	// Client says who sent a request: proxy.Rule.Of; nil believes no proxy.
+	Client func(*http.Request) (proxy.Client, error)
+	// Receive is gateway.Gateway.Receive.
+	Receive func(context.Context, *gateway.Delivery) (*gateway.Receipt, error)
+	// Keys gives the keys of an organisation for a purpose, of which the first is the one
+	// to sign with. An error is ours, and passing.
+	Keys func(ctx context.Context, organisation string, purpose Purpose) ([]Key, error)
+	// Leads reports whether text begins an interchange; nil takes all for one.
+	Leads func(text []byte) bool
+	// Notify takes an MDN that came for a message of ours, and reports whether it was
+	// waited for; nil waits for none.
+	Notify func(context.Context, *partners.Partner, *Notification, *Opened) (expected bool, err error)
+	// Later has the answer to a message that was refused before it was received brought
+	// to where its sender wants it; nil, and it is in the response.
+	Later func(ctx context.Context, p *partners.Partner, messageID, address string, answer gateway.Rendered) error
+	// Admit and Reserve are gateway.Gateway's, as in httpin.
+	Admit   func(*partners.Partner) (leave func(), ok bool)
+	Reserve func(partner, transportKey string) (release func(), ok bool)
+	// UnknownBy403 answers strangers with 403 instead of an unsigned MDN: unknown_as2.
+	UnknownBy403 bool
+
+	Spool   *gateway.Spool
+	Limits  Limits
+	Metrics *gateway.Metrics // nil for none
+	Now     func() time.Time // nil is time.Now
+	Log     *slog.Logger     // nil is slog.Default
+
+	memory memory
+}
+
+// Limits bound what one message may cost. Zero values are the defaults.
+type Limits struct {
+	MaxBody   int64         // bytes of a body; 0 is 2 GiB
+	MaxOpened int64         // bytes of one that has to be opened in memory: encrypted, signed, compressed, of several parts; 0 is 256 MiB
+	Memory    int64         // bytes of all large ones of these together; 0 is 1 GiB
+	Pace      time.Duration // within which each 32 KiB have to arrive; 0 is 30 s
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(n *int64, d int64) {
+		if *n == 0 {
+			*n = d
+		}
+	}
+	set(&l.MaxBody, 2<<30)
+	set(&l.MaxOpened, defaultMaxBytes)
+	set(&l.Memory, 1<<30)
+	return l
+}
+
+// Purpose is what a key of ours is for, by the names of partners/keys.
+type Purpose string
+
+// The purposes.
+const (
+	ForSigning    Purpose = "as2_sign"
+	ForDecryption Purpose = "as2_decrypt"
+)
+
+// Key is a key of ours with its certificate and those of its issuers behind it.
+type Key struct {
+	Label        string
+	Private      crypto.Signer
+	Certificates []*x509.Certificate
+}
+
+// ServeHTTP opens the delivery, has it received, and acknowledges or refuses.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodHead, http.MethodGet:
+		// Who asks whether the transfer may be resumed (draft-harding-as2-restart) learns
+		// from a length of nothing that it may not; people see that something is here.
+		text := []byte("This is an AS2 endpoint: POST messages here.\n")
+		if r.Method == http.MethodHead {
+			text = nil
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		h.told(w, http.StatusOK, text)
+	default:
+		w.Header().Set("Allow", "POST, HEAD, GET, OPTIONS") // RFC 9110 §15.5.6
+		status := http.StatusMethodNotAllowed
+		if r.Method == http.MethodOptions {
+			status = http.StatusNoContent
+		}
+		h.told(w, status, nil)
+	}
+}
+
+func (h *Handler) told(w http.ResponseWriter, status int, body []byte) {
+	_ = wire.Send(w, status, body) // nobody waits for it
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	defer h.Metrics.Enter(Transport)()
+	line := &gateway.Line{Transport: Transport, Partner: gateway.UnknownPartner}
+	client, err := h.client(r)
+	line.Remote = client.Address
+	d := &opened{wanted: wantedOf(r.Header)}
+	if err == nil {
+		err = h.open(w, r, client, d)
+	}
+	defer d.close()
+	unread := d.spooled == nil && r.ContentLength != 0
+	if d.partner != nil {
+		line.Partner, line.MessageID = d.partner.ID, d.key
+	}
+	switch {
+	case err != nil:
+	case d.report != nil:
+		err = h.notified(r.Context(), d)
+	default:
+		line.Bytes = d.delivery.Payload.Size()
+		line.Receipt, err = h.receive(r.Context(), d)
+	}
+	if d.m != nil {
+		line.Notes = d.m.Notes
+	}
+	d.close() // before the answer: who has it may send again at once
+	if err == nil {
+		line.Status, line.Lost = h.acknowledge(w, d, line.Receipt)
+	} else {
+		line.Status, line.Lost = h.refuse(w, r, d, err, unread)
+		line.Reason, line.Err = reasonOf(err)
+	}
+	line.Took = time.Since(start)
+	h.Metrics.Count(line, h.now())
+	line.Write(r.Context(), h.log())
+	if unread {
+		wire.Linger(w, r)
+	}
+}
+
+func (h *Handler) receive(ctx context.Context, d *opened) (*gateway.Receipt, error) {
+	r, err := h.Receive(ctx, d.delivery)
+	if theirs, ok := errors.AsType[*gateway.Rejection](err); ok {
+		if d.fault != nil {
+			return nil, d.fault // journalled: told as we have it
+		}
+		return nil, &Fault{Reason: reasonOfAnswer(theirs.Answer), Detail: theirs.Detail, Cause: theirs}
+	}
+	if err == nil && (r == nil || r.Rendered.Status == 0) {
+		return nil, errors.New("the delivery was received without an answer")
+	}
+	return r, err
+}
+
+// notified hands an MDN on. There is no MDN for an MDN: RFC 4130 §7.
+func (h *Handler) notified(ctx context.Context, d *opened) error {
+	n, err := ParseReport(d.report)
+	if err != nil {
+		return &refusal{status: http.StatusBadRequest, reason: "unreadable-mdn", text: "The MDN cannot be read.", cause: err}
+	}
+	expected := false
+	if h.Notify != nil {
+		if expected, err = h.Notify(ctx, d.partner, n, d.m); err != nil {
+			return err
+		}
+	}
+	d.notified = n
+	if !expected {
+		h.log().WarnContext(ctx, "an MDN came that nobody waits for", "partner", d.partner.ID, "original_message_id", n.Original, "disposition", n.Disposition.String())
+	}
+	return nil
+}
+
+func (h *Handler) client(r *http.Request) (proxy.Client, error) {
+	of := h.Client
+	if of == nil {
+		of = proxy.Rule{}.Of
+	}
+	c, err := of(r)
+	if errors.Is(err, proxy.ErrForged) {
+		// AS2 authenticates by its signatures; a header of a proxy's that is not believed
+		// says nothing, and is not looked at.
+		err = nil
+	}
+	if err != nil {
+		return c, &refusal{status: http.StatusBadRequest, reason: "doubtful-certificate-header", text: "The request's certificate header cannot be read.", cause: err}
+	}
+	return c, nil
+}
+
+func (h *Handler) now() time.Time {
+	if h.Now != nil {
+		return h.Now()
+	}
+	return time.Now()
+}
+
+func (h *Handler) log() *slog.Logger {
+	if h.Log != nil {
+		return h.Log
+	}
+	return slog.Default()
+}

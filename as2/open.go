@@ -1,0 +1,415 @@
+package as2
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
+)
+
+// waitingRoom is the size up to which a copy of a running message is read and waits
+// for the first one's answer; a larger one is refused before it is read.
+const waitingRoom = 1 << 20
+
+// opened is a request as far as it could be opened: what is not known is nil.
+type opened struct {
+	from, to Name
+	id       MessageID
+	wanted   Wanted
+	partner  *partners.Partner
+	key      string // transport key, "" if the sender gave no id
+	leave    []func()
+	spooled  *gateway.Spooled
+	m        *Opened
+	report   *entity.Entity // it is an MDN
+	notified *Notification
+	signing  *Key // with which the MDN is signed, nil for not
+	fault    *Fault
+	delivery *gateway.Delivery
+	answers  map[string]gateway.Rendered // made so far
+	notFor   string                      // why the address for the MDN is not used
+}
+
+// close lets go of what open took, once.
+func (o *opened) close() {
+	for i := len(o.leave) - 1; i >= 0; i-- {
+		o.leave[i]()
+	}
+	o.leave = nil
+}
+
+// open reads a request: who, which message, and only then the body; then what is in it.
+// Its error is a *refusal, or ours. A fault of the message is no error: it is received
+// as one, so that it is journalled, and told after that.
+func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client, o *opened) error {
+	if err := h.who(r.Header, o); err != nil {
+		return err
+	}
+	if err := h.admit(r, o); err != nil {
+		return err
+	}
+	limits := h.Limits.withDefaults()
+	if err := h.take(w, r, o, limits); err != nil {
+		return err
+	}
+	if err := h.signer(r.Context(), o); err != nil {
+		return err
+	}
+	err := h.message(r, o, limits)
+	if f := faultOf(err); f != nil {
+		o.fault = f
+	} else if err != nil {
+		return err
+	}
+	if o.report != nil && o.fault == nil {
+		return nil
+	}
+	return h.deliver(r, client, o)
+}
+
+// who finds the partner by the names of the header, RFC 4130 §6.2. What is not a pair
+// that we know is told one thing, whichever of the two it is.
+func (h *Handler) who(header http.Header, o *opened) error {
+	if header.Values("AS2-From") == nil || header.Values("AS2-To") == nil {
+		return &refusal{status: http.StatusBadRequest, reason: "no-as2-names", text: "AS2-From and AS2-To are missing: RFC 4130 §6.2. Plain HTTP is taken elsewhere."}
+	}
+	// QUIRK: of a repeated field the first counts.
+	from, err := ParseName(header.Get("AS2-From"))
+	to, err2 := ParseName(header.Get("AS2-To"))
+	if err := errors.Join(err, err2); err != nil {
+		return &refusal{status: http.StatusBadRequest, reason: "no-as2-names", text: "AS2-From or AS2-To is no name of 1 to 128 printable characters: RFC 4130 §6.2.", cause: err}
+	}
+	o.from, o.to = from, to
+	o.id, _ = ParseMessageID(header.Get("Message-ID"))
+	p := h.ByName(from.Plain, to.Plain)
+	switch {
+	case p == nil:
+		return &refusal{status: http.StatusForbidden, reason: unknownPartner, stranger: true}
+	case !p.Active:
+		return &refusal{status: http.StatusForbidden, reason: "paused", stranger: true}
+	}
+	o.partner = p
+	if o.id.Plain != "" {
+		o.key = dedup.TransportKey(Transport, to.Plain, o.id.Plain)
+	}
+	return nil
+}
+
+// admit lets the delivery in, and takes the key of a large body before it is read.
+func (h *Handler) admit(r *http.Request, o *opened) error {
+	if h.Admit != nil {
+		leave, ok := h.Admit(o.partner)
+		if !ok {
+			return gateway.ErrCrowded
+		}
+		o.leave = append(o.leave, leave)
+	}
+	if o.key == "" || h.Reserve == nil || r.ContentLength >= 0 && r.ContentLength <= waitingRoom {
+		return nil
+	}
+	release, ok := h.Reserve(o.partner.ID, o.key)
+	if !ok {
+		return gateway.ErrBusy
+	}
+	o.leave = append(o.leave, release)
+	return nil
+}
+
+// take reads the body to its end.
+func (h *Handler) take(w http.ResponseWriter, r *http.Request, o *opened, limits Limits) error {
+	limit := limits.MaxBody
+	if !isPlain(r.Header) {
+		limit = min(limit, limits.MaxOpened)
+	}
+	large := &refusal{status: http.StatusRequestEntityTooLarge, reason: "content-too-large", text: fmt.Sprintf("The message is larger than %d bytes. Send its interchanges in several.", limit)}
+	if coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding != "" && coding != "identity" {
+		return &refusal{status: http.StatusUnsupportedMediaType, reason: "unsupported-content-encoding", text: "Content-Encoding is not taken over AS2. Compress by RFC 5402, or not at all."}
+	}
+	if r.ContentLength > limit {
+		return large
+	}
+	body := wire.NewBody(w, r, limit, limits.Pace)
+	in, err := h.Spool.Take(o.partner, body, r.ContentLength, limit)
+	body.Release()
+	switch {
+	case errors.Is(err, gateway.ErrTooLarge), errors.Is(err, wire.ErrLarge):
+		return large
+	case errors.Is(err, gateway.ErrSpoolShare):
+		return &refusal{status: http.StatusServiceUnavailable, reason: "spool-share", cause: gateway.ErrCrowded}
+	case errors.Is(err, gateway.ErrSpoolFull):
+		return &refusal{status: http.StatusServiceUnavailable, reason: "spool-full", cause: err}
+	case errors.Is(err, wire.ErrSlow):
+		return &refusal{status: http.StatusRequestTimeout, reason: "request-timeout", text: "The body did not come. Send the message again.", broken: true, cause: err}
+	case errors.Is(err, wire.ErrIncomplete):
+		return &refusal{status: http.StatusBadRequest, reason: "incomplete-body", text: "The request ended before its announced end. Send the message again.", broken: true, cause: err}
+	case err != nil:
+		return err
+	}
+	o.spooled = in
+	o.leave = append(o.leave, func() {
+		_ = in.Close() // the file has no name: it is gone, whatever closing says
+	})
+	return nil
+}
+
+// isPlain reports whether a body is a payload as it is: nothing in it has to be taken
+// apart in memory.
+func isPlain(h http.Header) bool {
+	t := outerEntity(h, nil).ContentType()
+	encoding := entity.ParseValue(h.Get("Content-Transfer-Encoding")).Word
+	return !isCMS(t) && !strings.HasPrefix(t.Word, "multipart/") && encoding != "base64" && encoding != "quoted-printable"
+}
+
+// signer finds the key that MDNs are signed with, where a signed one is asked for.
+func (h *Handler) signer(ctx context.Context, o *opened) error {
+	if !o.wanted.Signed {
+		return nil
+	}
+	keys, err := h.Keys(ctx, o.partner.Organisation, ForSigning)
+	if err != nil {
+		return fmt.Errorf("keys for MDNs: %w", err)
+	}
+	if len(keys) > 0 {
+		o.signing = &keys[0]
+	}
+	return nil
+}
+
+// message opens what was taken in.
+func (h *Handler) message(r *http.Request, o *opened, limits Limits) error {
+	if o.from.Plain == o.to.Plain {
+		return fault(senderIsReceiver, nil, "AS2-From and AS2-To are the same.")
+	}
+	if o.spooled.Blank {
+		return fault(empty, nil, "The message is empty.")
+	}
+	if isPlain(r.Header) {
+		if err := h.plain(r, o); err != nil {
+			return err
+		}
+	} else {
+		if err := h.wrapped(r, o, limits); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.report != nil:
+		return nil
+	case len(o.m.Parts) == 0:
+		return fault(empty, nil, "The message has no parts.")
+	case len(o.m.Parts) == 1 && o.m.Parts[0].Body != nil && len(bytes.TrimSpace(o.m.Parts[0].Body)) == 0:
+		return fault(empty, nil, "The message is empty.")
+	case o.wanted.UnknownProtocol != "":
+		return fault(unsupportedFormat, nil, "You require an MDN signed by %s, which is not known here. pkcs7-signature is.", o.wanted.UnknownProtocol)
+	case o.wanted.UnknownMICs != "":
+		return fault(unsupportedMIC, nil, "You require the algorithm %s for the check, which is not known here. sha-256 is.", o.wanted.UnknownMICs)
+	case o.wanted.SignedRequired && o.signing == nil:
+		return fault(unsupportedFormat, nil, "You require a signed MDN, and we have no key to sign it with. Ask us.")
+	}
+	return nil
+}
+
+// plain takes a body that is the payload: it stays where it is, also in a file.
+func (h *Handler) plain(r *http.Request, o *opened) error {
+	e := outerEntity(r.Header, nil)
+	o.m = &Opened{Parts: []Part{{Type: e.ContentType().Word, Filename: e.Filename(), EDI: true}}}
+	rules := &opening{Opener: &Opener{Partner: o.partner}, m: o.m}
+	hash, name := o.wanted.mic()
+	var err error
+	// RFC 4130 §7.3.1: over the content without its header.
+	if o.m.MIC, err = micOver(hash, name, contentOf(o.spooled.Payload)); err != nil {
+		return err
+	}
+	return rules.required()
+}
+
+// wrapped opens a body that has to be taken apart.
+func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
+	size := o.spooled.Payload.Size()
+	leave, ok := h.memory.take(size, limits.Memory)
+	if !ok {
+		return &refusal{status: http.StatusServiceUnavailable, reason: "memory", cause: gateway.ErrCrowded}
+	}
+	o.leave = append(o.leave, leave)
+	body, err := o.spooled.Payload.Slice(0, size)
+	if err != nil {
+		return err
+	}
+	if _, mine := o.spooled.Payload.InMemory(); mine && isCMS(outerEntity(r.Header, nil).ContentType()) {
+		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails
+	}
+	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened}
+	if opener.Keys, err = h.decrypters(r.Context(), o.partner.Organisation); err != nil {
+		return err
+	}
+	o.m, err = opener.Open(outerEntity(r.Header, body), o.wanted)
+	if err == nil {
+		o.report = o.m.Report
+	}
+	return err
+}
+
+func (h *Handler) decrypters(ctx context.Context, organisation string) (list []cms.Key, err error) {
+	keys, err := h.Keys(ctx, organisation, ForDecryption)
+	if err != nil {
+		return nil, fmt.Errorf("keys to decrypt with: %w", err)
+	}
+	for _, k := range keys {
+		c, err := cms.CertificateOf(k.Certificates[0])
+		if err != nil {
+			return nil, fmt.Errorf("certificate of key %q: %w", k.Label, err)
+		}
+		list = append(list, cms.Key{Certificate: c, Private: k.Private})
+	}
+	return list, nil
+}
+
+// deliver makes the delivery: of a fault the body as it came.
+func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error {
+	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
+		Payload: o.spooled.Payload, SHA256: o.spooled.SHA256}
+	o.delivery = d
+	if f := o.fault; f != nil {
+		d.Filename = outerEntity(r.Header, nil).Filename()
+		d.Fault = &gateway.Rejection{Answer: gateway.ToldFaulty, Reason: f.Reason, Detail: f.Detail}
+		switch f.Reason {
+		case authenticationFailed:
+			d.Fault.Answer = gateway.ToldUnproven
+		case empty:
+			d.Fault.Answer = gateway.ToldEmpty
+		}
+		return nil
+	}
+	d.Filename = o.m.Parts[0].Filename
+	if o.m.Parts[0].Body != nil {
+		o.payload(d)
+	}
+	d.Evidence = o.evidence()
+	d.Render, d.Signs = o.render, true
+	if o.wanted.MDN {
+		d.Binding = o.binding()
+	}
+	if o.wanted.Async != "" {
+		if _, why := o.wanted.asyncURL(o.partner.AS2.MDNHosts); why != "" {
+			o.notFor = "The address that you gave for it " + why + ": ask us to allow it."
+			o.m.Notes = append(o.m.Notes, "the address for the MDN "+why)
+		} else {
+			d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: MDNTarget, Address: o.wanted.Async}
+		}
+	}
+	return nil
+}
+
+// payload puts the parts that are EDI behind each other, all of them where none is or
+// nobody can say. The digest is over all parts, in order.
+func (o *opened) payload(d *gateway.Delivery) {
+	parts := o.m.Parts
+	isEDI := func(Part) bool { return true }
+	for _, p := range parts {
+		if p.EDI {
+			isEDI = func(p Part) bool { return p.EDI }
+		}
+	}
+	var sums [][32]byte
+	var list [][]byte
+	end := int64(0)
+	named := false
+	for _, p := range parts {
+		sums = append(sums, sha256.Sum256(p.Body))
+		if !isEDI(p) {
+			o.m.Notes = append(o.m.Notes, fmt.Sprintf("a part of type %.60q is kept and not read", p.Type))
+			continue
+		}
+		list = append(list, p.Body)
+		end += int64(len(p.Body))
+		d.Parts = append(d.Parts, end)
+		if !named {
+			d.Filename, named = p.Filename, true
+		}
+	}
+	d.SHA256 = dedup.PartsDigest(sums)
+	if len(list) == 1 {
+		d.Payload, d.Parts = edi.Bytes(list[0]), nil
+		if len(parts) == 1 {
+			d.Payload.Hashed(d.SHA256)
+		}
+		return
+	}
+	d.Payload = edi.Bytes(bytes.Join(list, nil))
+}
+
+// evidence is what proves who sent it: the entity as it was signed, and the certificate
+// it was verified with; and of a message without a signature the parts that are no
+// interchanges.
+func (o *opened) evidence() (list []gateway.Exhibit) {
+	if o.m.Signed {
+		x := gateway.Exhibit{Name: "signed-entity.eml", MediaType: "multipart/signed"}
+		x.Body, x.Stretches = without(o.m.Header, o.m.Entity, o.delivery.Payload)
+		return append(list, x, gateway.Exhibit{Name: "certificate.pem", MediaType: "application/x-pem-file", Body: edi.Bytes(certificatePEM(o.m.Signer))})
+	}
+	for i, p := range o.m.Parts {
+		if !p.EDI && len(o.m.Parts) > 1 {
+			list = append(list, gateway.Exhibit{Name: fmt.Sprintf("part-%d-%s", i+1, p.Filename), MediaType: p.Type, Body: edi.Bytes(p.Body)})
+		}
+	}
+	return list
+}
+
+// binding is what an MDN is tied to: what it says of this request, and with what it is
+// signed (outcomes.md, stored or afresh).
+func (o *opened) binding() []byte {
+	cert := [32]byte{}
+	if o.signing != nil {
+		cert = sha256.Sum256(o.signing.Certificates[0].Raw)
+	}
+	kind := "now"
+	if o.wanted.Async != "" {
+		kind = "later"
+	}
+	return fmt.Appendf(nil, "%s %t %x %s %s", kind, o.signing != nil, cert[:8], o.partner.AS2.MDNDigest, o.m.MIC)
+}
+
+// signature is what the MDN is signed with; nil for not.
+func (o *opened) signature() (*cms.Signature, error) {
+	k := o.signing
+	if k == nil {
+		return nil, nil
+	}
+	s := &cms.Signature{Key: k.Private, Hash: signatureHash(o.partner.AS2.MDNDigest)}
+	for i, c := range k.Certificates {
+		read, err := cms.CertificateOf(c)
+		if err != nil {
+			return nil, fmt.Errorf("certificate of key %q: %w", k.Label, err)
+		}
+		if i == 0 {
+			s.Certificate = read
+		} else {
+			s.Issuers = append(s.Issuers, read)
+		}
+	}
+	if o.delivery != nil {
+		s.Time = o.delivery.Received
+	}
+	return s, nil
+}
+
+// signatureHash is an algorithm of the partner's settings.
+func signatureHash(name string) crypto.Hash {
+	if h := digestNamed(name); h != 0 {
+		return h
+	}
+	return crypto.SHA256
+}
