@@ -5,7 +5,6 @@ import (
 	"crypto"
 	"crypto/x509"
 	"fmt"
-	"math/big"
 	"time"
 )
 
@@ -28,6 +27,9 @@ type Certificate struct {
 	NotAfter     time.Time // its last second; likewise
 	PublicKey    crypto.PublicKey
 	KeyError     error
+
+	keyUsage []byte   // BIT STRING, RFC 5280 §4.2.1.3; nil where it says none
+	extended [][]byte // ExtendedKeyUsage, §4.2.1.12
 }
 
 // ParseCertificate reads a certificate in DER or BER: RFC 5280 §4.1. The error
@@ -151,12 +153,7 @@ func (c *Certificate) extensions(r *reader) error {
 		if err != nil {
 			return err
 		}
-		if bytes.Equal(id, oidSubjectKeyID) && c.SubjectKeyID == nil {
-			in := newReader(value.Bytes(), partDepth)
-			if id, err := in.octets(tagOctetString); err == nil {
-				c.SubjectKeyID = id.Bytes()
-			}
-		}
+		c.extension(id, newReader(value.Bytes(), partDepth))
 		if err := r.leaveRest(); err != nil {
 			return err
 		}
@@ -167,6 +164,31 @@ func (c *Certificate) extensions(r *reader) error {
 	return r.leaveRest()
 }
 
+// extension reads one that counts here. What cannot be read says nothing.
+func (c *Certificate) extension(id []byte, in *reader) {
+	switch {
+	case bytes.Equal(id, oidSubjectKeyID) && c.SubjectKeyID == nil:
+		if id, err := in.octets(tagOctetString); err == nil {
+			c.SubjectKeyID = id.Bytes()
+		}
+	case bytes.Equal(id, oidKeyUsage) && c.keyUsage == nil:
+		if bits, err := in.primitive(tagBitString); err == nil {
+			c.keyUsage = bits
+		}
+	case bytes.Equal(id, oidExtKeyUsage) && c.extended == nil && in.enter(tagSequence) == nil:
+		for in.more() && len(c.extended) < mostUsages {
+			usage, err := in.primitive(tagOID)
+			if err != nil {
+				return
+			}
+			c.extended = append(c.extended, usage)
+		}
+	}
+}
+
+// mostUsages is how many extended key usages are read.
+const mostUsages = 64
+
 // String says which certificate it is, for people: its serial number in
 // hexadecimal, as openssl writes it, and its subject.
 func (c *Certificate) String() string {
@@ -175,14 +197,10 @@ func (c *Certificate) String() string {
 
 // hexSerial writes a serial number as people compare it.
 func hexSerial(serial []byte) string {
-	n := new(big.Int).SetBytes(serial)
-	if len(serial) > 0 && serial[0]&0x80 != 0 {
-		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(serial))))
-	}
 	if len(serial) > 64 {
 		return fmt.Sprintf("of %d bytes", len(serial))
 	}
-	return fmt.Sprintf("%X", n)
+	return fmt.Sprintf("%X", serialNumber(serial))
 }
 
 // sameSerial compares two serial numbers as integers. Octets in front that add

@@ -2,10 +2,13 @@ package cms
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdh"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"math/big"
 	"strings"
@@ -168,6 +171,41 @@ func TestCertificateFields(t *testing.T) {
 	again, err := CertificateOf(x)
 	if err != nil || again.String() != c.String() {
 		t.Errorf("%v, %v", again, err)
+	}
+}
+
+// What X509 gives is what crypto/x509 reads, where it does.
+func TestX509(t *testing.T) {
+	key := newP256(t)
+	template := &x509.Certificate{SerialNumber: big.NewInt(0x70ff), NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2055, 1, 1, 0, 0, 0, 0, time.UTC),
+		Subject:      pkix.Name{CommonName: "Müller & Söhne", Organization: []string{"A", "B"}, Country: []string{"DE"}},
+		SubjectKeyId: []byte{1, 2, 3}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageKeyAgreement | x509.KeyUsageDecipherOnly,
+		ExtKeyUsage:        []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection, x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageAny},
+		UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 2, 840, 999999}}}
+	full, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, der := range [][]byte{full, testKey(t, "rsa").Certificate.Raw, testKey(t, "ed25519").Certificate.Raw} {
+		want, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := func(x *x509.Certificate) []any {
+			return []any{x.Raw, x.RawIssuer, x.RawSubject, x.RawSubjectPublicKeyInfo, x.SerialNumber.String(), x.SubjectKeyId, x.NotBefore, x.NotAfter,
+				x.KeyUsage, x.ExtKeyUsage, x.UnknownExtKeyUsage, x.PublicKeyAlgorithm, x.Subject.String(), x.Issuer.String(), x.Version}
+		}
+		got := c.X509()
+		if diff := cmp.Diff(fields(want), fields(got)); diff != "" {
+			t.Error(diff)
+		}
+		if !got.PublicKey.(interface{ Equal(crypto.PublicKey) bool }).Equal(want.PublicKey) {
+			t.Error("the key is another")
+		}
 	}
 }
 

@@ -155,6 +155,9 @@ func FuzzCertificate(f *testing.F) {
 		if !c.issued(c.Issuer, c.Serial) || !c.named(nil, nil, append([]byte{}, c.keyIdentifier()...)) || !c.sameKey(c) {
 			t.Fatalf("%s is not itself", c)
 		}
+		if x := c.X509(); !bytes.Equal(x.Raw, c.Raw) || x.SerialNumber == nil {
+			t.Fatalf("as crypto/x509 has it, it is %v", x)
+		}
 		again, err := ParseCertificate(c.Raw)
 		if err != nil || again.String() != c.String() {
 			t.Fatalf("%s, read again %s, %v", c, again, err)

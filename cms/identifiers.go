@@ -13,6 +13,8 @@ var (
 	oidContentType   = []byte("\x2a\x86\x48\x86\xf7\x0d\x01\x09\x03")
 	oidMessageDigest = []byte("\x2a\x86\x48\x86\xf7\x0d\x01\x09\x04")
 	oidSigningTime   = []byte("\x2a\x86\x48\x86\xf7\x0d\x01\x09\x05")
+	oidKeyUsage      = []byte("\x55\x1d\x0f") // §4.2.1.3
+	oidExtKeyUsage   = []byte("\x55\x1d\x25") // §4.2.1.12
 	oidSubjectKeyID  = []byte("\x55\x1d\x0e") // RFC 5280 §4.2.1.2
 	oidRSA           = []byte("\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01")
 	oidOAEP          = []byte("\x2a\x86\x48\x86\xf7\x0d\x01\x01\x07")

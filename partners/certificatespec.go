@@ -14,6 +14,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/edigw/edigw/cms"
 )
 
 // CertificateSpec is one certificate a partner uses. Only the public part ever
@@ -90,6 +92,9 @@ func (d *document) fits(c CertificateSpec, path string, seen map[string]*token.T
 	if value.X509 == nil {
 		return
 	}
+	if _, err := x509.ParseCertificate(value.X509.Raw); err != nil && slices.Contains(c.Purposes, TLSClient) {
+		d.fault(seen["purposes"], join(path, "purposes"), "nobody can connect over TLS with this certificate, which may only sign and be encrypted to: %v; ask the partner for another certificate for tls_client", err)
+	}
 	for _, purpose := range c.Purposes {
 		if err := incapable(value.X509, useOf(purpose)); err != nil {
 			d.fault(seen["purposes"], join(path, "purposes"), "%s: %v; ask the partner for another certificate", purpose, err)
@@ -165,10 +170,15 @@ func ParseCertificate(text []byte) (*x509.Certificate, error) {
 		der = text
 	}
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		return nil, fmt.Errorf("is no certificate that can be read: %w", err)
+	if err == nil {
+		return cert, nil
 	}
-	return cert, nil
+	// QUIRK: authorities of partners have issued what crypto/x509 refuses, with an
+	// underscore in a PrintableString or a serial number below zero.
+	if read, other := cms.ParseCertificate(der); other == nil && read.PublicKey != nil && !read.NotBefore.IsZero() && !read.NotAfter.IsZero() {
+		return read.X509(), nil
+	}
+	return nil, fmt.Errorf("is no certificate that can be read: %w", err)
 }
 
 // purposes reads the set of what a certificate is for.
