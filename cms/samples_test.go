@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"os"
@@ -14,15 +15,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// samples is where the sample messages of AS2 stand, beside the repository.
-const samples = "../../shared/samples/as2/generated/cms"
+// Where sample messages of AS2 stand, beside the repository.
+const (
+	samples = "../../shared/samples/as2/generated/cms"
+	others  = "../../shared/samples/as2/phase2/mdn"
+)
 
-func sample(t *testing.T, name string) []byte {
+func sample(t *testing.T, name string) []byte { return read(t, samples, name) }
+
+func read(t *testing.T, dir, name string) []byte {
 	t.Helper()
 	if _, err := os.Stat("../../shared"); errors.Is(err, os.ErrNotExist) {
 		t.Skip("shared absent")
 	}
-	text, err := os.ReadFile(filepath.Join(samples, name))
+	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,4 +175,32 @@ func TestSamplesDecompress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two signatures of MDNs from the field, neither of which verifies: the line ends of
+// one were changed, and the other was taken for text in UTF-8.
+func TestSamplesOfTheField(t *testing.T) {
+	t.Run("signed by its certificate, over what it was once", func(t *testing.T) {
+		_, rest, _ := bytes.Cut(read(t, others, "20190925-david.payload"), []byte("S/MIME Cryptographic Signature"))
+		text, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte("\n--"))
+		der, err := base64.StdEncoding.DecodeString(string(bytes.Join(bytes.Fields(text), nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ParseSigned(der, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := pemCertificate(t, read(t, others, "20190925-david.pem"))
+		_, err = s.Verify(InMemory([]byte("something else")), []*Certificate{who}, Policy{Old: []crypto.Hash{crypto.SHA1}})
+		if !errors.Is(err, ErrDigest) {
+			t.Error(err)
+		}
+	})
+	t.Run("spoilt", func(t *testing.T) {
+		_, rest, _ := bytes.Cut(read(t, others, "4af6f84c-d882-4466-8e0c-305a7fbe37b3.payload"), []byte("EDIINTSIG.p7s\r\n\r\n"))
+		if _, err := ParseSigned(rest, Limits{}); !errors.Is(err, ErrMalformed) {
+			t.Error(err)
+		}
+	})
 }
