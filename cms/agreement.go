@@ -92,24 +92,22 @@ func (one *recipient) agree(k Key) ([]byte, error) {
 // pointOf reads a point of the curve of a certificate's key: SEC 1 §2.3.4,
 // compressed or not.
 func pointOf(c *Certificate, point []byte) (*ecdh.PublicKey, error) {
-	switch key := c.PublicKey.(type) {
-	case *ecdsa.PublicKey:
-		own, err := key.ECDH()
-		if err != nil {
-			return nil, err
-		}
-		if len(point) > 0 && (point[0] == 2 || point[0] == 3) {
-			x, y := elliptic.UnmarshalCompressed(key.Curve, point)
-			if x == nil {
-				return nil, errors.New("no point of the curve")
-			}
-			point = slices.Concat([]byte{4}, x.FillBytes(make([]byte, len(point)-1)), y.FillBytes(make([]byte, len(point)-1)))
-		}
-		return own.Curve().NewPublicKey(point)
-	case *ecdh.PublicKey:
-		return key.Curve().NewPublicKey(point)
+	key, ok := c.PublicKey.(*ecdsa.PublicKey)
+	if !ok {
+		return nil, errors.New("our certificate has no key of a curve")
 	}
-	return nil, errors.New("our certificate has no key of a curve")
+	own, err := key.ECDH()
+	if err != nil {
+		return nil, err
+	}
+	if len(point) > 0 && (point[0] == 2 || point[0] == 3) {
+		x, y := elliptic.UnmarshalCompressed(key.Curve, point)
+		if x == nil {
+			return nil, errors.New("no point of the curve")
+		}
+		point = slices.Concat([]byte{4}, x.FillBytes(make([]byte, len(point)-1)), y.FillBytes(make([]byte, len(point)-1)))
+	}
+	return own.Curve().NewPublicKey(point)
 }
 
 // sharedInfo is ECC-CMS-SharedInfo in DER: RFC 5753 §7.2.

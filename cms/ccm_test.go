@@ -3,6 +3,7 @@ package cms
 import (
 	"bytes"
 	"crypto/aes"
+	"crypto/ecdsa"
 	"encoding/hex"
 	"fmt"
 	"testing"
@@ -116,7 +117,7 @@ func TestTagInsideTheContent(t *testing.T) {
 					t.Fatal(err)
 				}
 				sealed := aead.Seal(nil, nonce, interchange, nil)
-				info, err := Envelope{}.agreed(k.Certificate, key, known)
+				info, err := Envelope{}.agreed(k.Certificate, k.Certificate.PublicKey.(*ecdsa.PublicKey), key, known)
 				if err != nil {
 					t.Fatal(err)
 				}

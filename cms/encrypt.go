@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto"
 	"crypto/cipher"
-	"crypto/ecdh"
 	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/rsa"
@@ -85,8 +84,8 @@ func (e Envelope) recipient(to *Certificate, key []byte, c cipherOf) (info []byt
 			version, id = 2, element(byte(contextSpecific), to.keyIdentifier())
 		}
 		return sequence(integer(version), id, algorithm, element(byte(tagOctetString), encrypted)), !e.KeyIdentifier, nil
-	case *ecdsa.PublicKey, *ecdh.PublicKey:
-		info, err := e.agreed(to, key, c)
+	case *ecdsa.PublicKey:
+		info, err := e.agreed(to, public, key, c)
 		return info, false, err
 	}
 	return nil, false, cmp.Or(to.KeyError, fmt.Errorf("%w: nobody encrypts to a key of kind %T", ErrUnsupported, to.PublicKey))
@@ -106,10 +105,10 @@ func oaepIdentifier(h crypto.Hash) ([]byte, error) {
 }
 
 // agreed writes a KeyAgreeRecipientInfo with an ephemeral key: RFC 5753 §3.1.
-func (e Envelope) agreed(to *Certificate, key []byte, c cipherOf) ([]byte, error) {
-	public, err := agreeable(to.PublicKey)
+func (e Envelope) agreed(to *Certificate, theirs *ecdsa.PublicKey, key []byte, c cipherOf) ([]byte, error) {
+	public, err := theirs.ECDH()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	hash := cmp.Or(e.KDF, crypto.SHA256)
 	var agreement []byte
@@ -152,23 +151,6 @@ func (e Envelope) agreed(to *Certificate, key []byte, c cipherOf) ([]byte, error
 		element(byte(tagBitString), []byte{0}, ephemeral.PublicKey().Bytes())))
 	return explicit(1, integer(3), originator, sequence(agreement, wrap),
 		sequence(sequence(id, element(byte(tagOctetString), wrapped)))), nil
-}
-
-// agreeable gives the key as one to agree with.
-func agreeable(public crypto.PublicKey) (*ecdh.PublicKey, error) {
-	switch key := public.(type) {
-	case *ecdsa.PublicKey:
-		k, err := key.ECDH()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
-		}
-		return k, nil
-	case *ecdh.PublicKey:
-		if key.Curve() != ecdh.X25519() { // RFC 8418 has other key derivations
-			return key, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: key agreement with a key of kind %T", ErrUnsupported, public)
 }
 
 // sealCBC writes an EnvelopedData: RFC 5652 §6.1, with the padding of §6.3.

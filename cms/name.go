@@ -46,6 +46,7 @@ func attributes(name []byte) (list []attribute) {
 	if len(name) > mostNameBytes || r.enter(tagSequence) != nil {
 		return nil
 	}
+	list = []attribute{}
 	for set := 0; r.more(); set++ {
 		if r.enter(tagSet) != nil {
 			return nil
@@ -107,8 +108,11 @@ func stringValue(t tag, content []byte) string {
 // nameText writes a Name for people: CN=ACME GmbH, C=DE.
 func nameText(name []byte) string {
 	list := attributes(name)
-	if list == nil {
+	switch {
+	case list == nil:
 		return "a name that cannot be read"
+	case len(list) == 0:
+		return "no name"
 	}
 	var parts []string
 	for _, a := range list {
