@@ -1,7 +1,6 @@
 package as2
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +57,9 @@ func reasonOf(err error) (string, error) {
 // render makes the MDN of a receipt, once for each thing that it may say; where none is
 // asked for, an empty body and a status that says it.
 func (o *opened) render(r *gateway.Receipt) (gateway.Rendered, error) {
+	if o.fault != nil {
+		return o.told(o.fault)
+	}
 	signal, told := r.Signal()
 	switch {
 	case signal == gateway.SignalTryAgain:
@@ -218,7 +220,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, o *opened, err 
 		answer = plainly(ours.status, ours.text)
 	case f != nil:
 		answer, failed = o.told(f)
-		if failed == nil && h.later(r.Context(), o, answer) {
+		if failed == nil && o.delivery.Elsewhere != nil {
 			answer = gateway.Rendered{Status: http.StatusNoContent}
 		}
 	}
@@ -245,21 +247,6 @@ func (o *opened) told(f *Fault) (gateway.Rendered, error) {
 	m := o.mdn(Disposition{reason.Kind, reason.Modifier})
 	m.Text, m.Errors = "The message was not accepted:", []string{f.Detail}
 	return o.notice(m)
-}
-
-// later has the answer brought to where the sender wants it.
-func (h *Handler) later(ctx context.Context, o *opened, answer gateway.Rendered) bool {
-	if h.Later == nil || o.wanted.Async == "" {
-		return false
-	}
-	if _, why := o.wanted.asyncURL(o.partner.AS2.MDNHosts); why != "" {
-		return false
-	}
-	if err := h.Later(ctx, o.partner, o.key, o.wanted.Async, answer); err != nil {
-		h.log().WarnContext(ctx, "an MDN goes with the response, since it could not be kept for later", "partner", o.partner.ID, "error", err)
-		return false
-	}
-	return true
 }
 
 // stranger is the answer to nobody: the same whichever name is not known, never signed,

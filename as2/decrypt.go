@@ -25,7 +25,13 @@ func (o *opening) enveloped(der []byte) error {
 		}
 		o.note("encrypted with 3DES")
 	}
-	d, err := e.Decrypt(o.Keys)
+	var keys []cms.Key
+	if o.Keys != nil {
+		if keys, err = o.Keys(); err != nil {
+			return err // ours
+		}
+	}
+	d, err := e.Decrypt(keys)
 	if err != nil {
 		return cannotDecrypt(err)
 	}

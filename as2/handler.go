@@ -36,9 +36,6 @@ type Handler struct {
 	// Notify takes an MDN that came for a message of ours, and reports whether it was
 	// waited for; nil waits for none.
 	Notify func(context.Context, *partners.Partner, *Notification, *Opened) (expected bool, err error)
-	// Later has the answer to a message that was refused before it was received brought
-	// to where its sender wants it; nil, and it is in the response.
-	Later func(ctx context.Context, p *partners.Partner, messageID, address string, answer gateway.Rendered) error
 	// Admit and Reserve are gateway.Gateway's, as in httpin.
 	Admit   func(*partners.Partner) (leave func(), ok bool)
 	Reserve func(partner, transportKey string) (release func(), ok bool)
@@ -165,7 +162,8 @@ func (h *Handler) receive(ctx context.Context, d *opened) (*gateway.Receipt, err
 		if d.fault != nil {
 			return nil, d.fault // journalled: told as we have it
 		}
-		return nil, &Fault{Reason: reasonOfAnswer(theirs.Answer), Detail: theirs.Detail, Cause: theirs}
+		d.fault = &Fault{Reason: reasonOfAnswer(theirs.Answer), Detail: theirs.Detail, Cause: theirs}
+		return nil, d.fault
 	}
 	if err == nil && (r == nil || r.Rendered.Status == 0) {
 		return nil, errors.New("the delivery was received without an answer")

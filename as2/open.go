@@ -251,10 +251,8 @@ func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 	if _, mine := o.spooled.Payload.InMemory(); mine && isCMS(outerEntity(r.Header, nil).ContentType()) {
 		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails
 	}
-	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened}
-	if opener.Keys, err = h.decrypters(r.Context(), o.partner.Organisation); err != nil {
-		return err
-	}
+	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened,
+		Keys: func() ([]cms.Key, error) { return h.decrypters(r.Context(), o.partner.Organisation) }}
 	o.m, err = opener.Open(outerEntity(r.Header, body), o.wanted)
 	if err == nil {
 		o.report = o.m.Report
@@ -282,6 +280,8 @@ func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
 		Payload: o.spooled.Payload, SHA256: o.spooled.SHA256}
 	o.delivery = d
+	d.Render = o.render
+	o.elsewhere(d)
 	if f := o.fault; f != nil {
 		d.Filename = outerEntity(r.Header, nil).Filename()
 		d.Fault = &gateway.Rejection{Answer: gateway.ToldFaulty, Reason: f.Reason, Detail: f.Detail}
@@ -298,19 +298,27 @@ func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error
 		o.payload(d)
 	}
 	d.Evidence = o.evidence()
-	d.Render, d.Signs = o.render, true
+	d.Signs = true
 	if o.wanted.MDN {
 		d.Binding = o.binding()
 	}
-	if o.wanted.Async != "" {
-		if _, why := o.wanted.asyncURL(o.partner.AS2.MDNHosts); why != "" {
-			o.notFor = "The address that you gave for it " + why + ": ask us to allow it."
-			o.m.Notes = append(o.m.Notes, "the address for the MDN "+why)
-		} else {
-			d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: MDNTarget, Address: o.wanted.Async}
-		}
-	}
 	return nil
+}
+
+// elsewhere has the MDN brought to where the sender wants it, if it may name that.
+func (o *opened) elsewhere(d *gateway.Delivery) {
+	if o.wanted.Async == "" {
+		return
+	}
+	if _, why := o.wanted.asyncURL(o.partner.AS2.MDNHosts); why != "" {
+		o.notFor = "The address that you gave for it " + why + ": ask us to allow it."
+		if o.m == nil {
+			o.m = &Opened{}
+		}
+		o.m.Notes = append(o.m.Notes, "the address for the MDN "+why)
+		return
+	}
+	d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: MDNTarget, Address: o.wanted.Async}
 }
 
 // payload puts the parts that are EDI behind each other, all of them where none is or

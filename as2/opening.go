@@ -26,8 +26,8 @@ const (
 // signed, and what they may be encrypted to.
 type Opener struct {
 	Partner *partners.Partner
-	Keys    []cms.Key         // ours, that may be encrypted to
-	Leads   func([]byte) bool // whether text begins an interchange; nil: all does
+	Keys    func() ([]cms.Key, error) // ours, that may be encrypted to; nil: none
+	Leads   func([]byte) bool         // whether text begins an interchange; nil: all does
 	Now     time.Time
 	Max     int64 // bytes of a message, decompressed; 0 is 256 MiB
 }
@@ -61,7 +61,7 @@ type Part struct {
 }
 
 // Open opens a message: encryption, compression and signature in any order and each
-// at most once (RFC 4130 §5.2, RFC 5402 §3). The error is a *Fault. The body may be
+// at most once (RFC 4130 §5.2, RFC 5402 §3). The error is a *Fault, or that of Keys. The body may be
 // spoilt afterwards: it is decrypted where it lies.
 func (o *Opener) Open(outer *entity.Entity, wanted Wanted) (*Opened, error) {
 	op := &opening{Opener: o, m: &Opened{}, left: o.Max}

@@ -102,7 +102,9 @@ func begins(text []byte) bool {
 }
 
 func opener(p *partners.Partner) *Opener {
-	return &Opener{Partner: p, Keys: []cms.Key{{Certificate: known().us.cms, Private: known().us.key}}, Leads: begins, Now: noon}
+	return &Opener{Partner: p, Keys: func() ([]cms.Key, error) {
+		return []cms.Key{{Certificate: known().us.cms, Private: known().us.key}}, nil
+	}, Leads: begins, Now: noon}
 }
 
 // received is a composed message as HTTP brings it.

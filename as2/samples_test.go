@@ -98,7 +98,8 @@ func sampleOpener(t *testing.T, signer, ours, key []byte) *Opener {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Keys = []cms.Key{{Certificate: c, Private: parsePEM(t, key)}}
+		private := parsePEM(t, key)
+		o.Keys = func() ([]cms.Key, error) { return []cms.Key{{Certificate: c, Private: private}}, nil }
 	}
 	return o
 }

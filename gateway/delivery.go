@@ -48,7 +48,8 @@ type Delivery struct {
 	// both the certificate that we sign with. Where a stored answer was made under
 	// another binding, the same outcome is rendered afresh. nil ties it to nothing.
 	Binding []byte
-	// Elsewhere has the answer leave by the outbox instead of in the response.
+	// Elsewhere has the answer leave by the outbox instead of in the response. Receive
+	// takes it away from a Fault that is beyond what is kept of a partner and day.
 	Elsewhere *Elsewhere
 	// WithAcknowledgement: functional acknowledgements travel in the answer.
 	WithAcknowledgement bool

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/journal"
+	"github.com/edigw/edigw/outbox"
 )
 
 // What of deliveries that fail verification under a known name is kept for one
@@ -36,6 +37,7 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 		return err
 	}
 	if rows >= quarantineRows {
+		d.Elsewhere = nil
 		return d.Fault
 	}
 	var b pgx.Batch
@@ -49,9 +51,30 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 		}
 	}
 	journal.QueueDeliveries(&b, []*journal.Delivery{row})
+	if err := g.refuseElsewhere(&b, in); err != nil {
+		return err
+	}
 	b.Queue("commit")
 	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
 		return fmt.Errorf("journal a refused delivery: %w", err)
 	}
 	return d.Fault
+}
+
+// refuseElsewhere has the answer to a refused delivery brought to where its sender wants
+// it: a row beside the journal's, within the same cap.
+func (g *Gateway) refuseElsewhere(b *pgx.Batch, in *intake) error {
+	if in.Elsewhere == nil || in.Render == nil {
+		return nil
+	}
+	r := &Receipt{Partner: in.Partner.ID, MessageID: in.messageID(), SHA256: in.SHA256, Answer: in.Fault.Answer}
+	var err error
+	if r.Rendered, err = in.Render(r); err != nil {
+		return fmt.Errorf("render the answer to a refused delivery: %w", err)
+	}
+	e := g.receiptDue(in, r)
+	if e == nil {
+		return nil
+	}
+	return outbox.QueueEvents(b, []outbox.Event{*e})
 }

@@ -33,7 +33,9 @@ func (d *doctor) as4(ctx context.Context, pool *pgxpool.Pool) {
 		for _, purpose := range []string{keys.AS4Sign, keys.AS4Decrypt} {
 			of := [2]string{p.Organisation, purpose}
 			needed := purpose == keys.AS4Sign && p.AS4.Unsigned == partners.AS4Refuse || purpose == keys.AS4Decrypt && p.AS4.Unencrypted == partners.AS4Refuse
-			if needed && !missing[of] && !slices.ContainsFunc(ours, func(k *keys.Key) bool { return k.Organisation == p.Organisation && (k.Signs(purpose, now) || k.Opens(purpose, now)) }) {
+			if needed && !missing[of] && !slices.ContainsFunc(ours, func(k *keys.Key) bool {
+				return k.Organisation == p.Organisation && (k.Signs(purpose, now) || k.Opens(purpose, now))
+			}) {
 				missing[of] = true
 				d.ill("as4", "edigw keys create "+p.Organisation+" LABEL --for as4_sign,as4_decrypt, and send its certificate to the partners", "%s has no key for %s that holds now; partner %s is told to come again", p.Organisation, purpose, p.ID)
 			}

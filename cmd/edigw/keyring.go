@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/edigw/edigw/as2"
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/partners/keys"
 )
@@ -36,10 +37,38 @@ func (k keyring) as4Decrypters(_ context.Context, organisation string) (usable [
 			usable = append(usable, wssec.DecryptionKey{Certificate: c.Leaf(), Key: o.Signer})
 		}
 	}
-	for _, c := range k.Closed() { // a message to it is worth sending again, and not refused as encrypted to nobody
-		if !c.StillOpen && c.Organisation == organisation && c.Opens(keys.AS4Decrypt, k.now()) {
-			return nil, c.Err
+	return usable, k.closed(organisation, keys.AS4Decrypt)
+}
+
+// as2Keys gives an organisation's keys for a purpose of AS2: the one that signs, or all
+// that messages may be encrypted to, under every certificate that named them; none where
+// it has none.
+func (k keyring) as2Keys(_ context.Context, organisation string, purpose as2.Purpose) (list []as2.Key, err error) {
+	if purpose == as2.ForSigning {
+		s, err := k.Signer(organisation, string(purpose), k.now())
+		if errors.Is(err, keys.ErrUnknown) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []as2.Key{{Label: s.Label, Private: s.Signer, Certificates: s.Chain}}, nil
+	}
+	for _, o := range k.Decrypters(organisation, string(purpose), k.now()) {
+		for _, c := range o.Certificates {
+			list = append(list, as2.Key{Label: o.Label, Private: o.Signer, Certificates: c.Chain})
 		}
 	}
-	return usable, nil
+	return list, k.closed(organisation, string(purpose))
+}
+
+// closed is the error of a key that cannot be opened here: a message to it is worth
+// sending again, and not refused as encrypted to nobody.
+func (k keyring) closed(organisation, purpose string) error {
+	for _, c := range k.Closed() {
+		if !c.StillOpen && c.Organisation == organisation && c.Opens(purpose, k.now()) {
+			return c.Err
+		}
+	}
+	return nil
 }

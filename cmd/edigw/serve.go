@@ -38,6 +38,7 @@ type serveCommand struct {
 	workFlags
 	subscribeFlags
 	outgoingFlags
+	as2Flags
 	logFlags
 	PublicURL   string        `setting:"" name:"public-url" placeholder:"URL" help:"Where partners reach --listen from outside, for their sheets, like https://edi.example."`
 	StopTimeout time.Duration `setting:"" default:"30s" help:"How long deliveries that are being received may take when the gateway stops."`
@@ -212,6 +213,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go watchOutgoing(background, pool, log)
 	go expiryWatch{pool, directory.Partners, s.admin.ring.Store.List, clock.Now, clock.NewID, log}.run(background)
 	go g.KeepReleasing(background)
+	receiveAS2(ingress, c, g, directory, s.admin.ring, proxies, &clock, metrics, s)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, ingress), api.Handler()); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,7 @@ func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, gu
 	if err := s.prepareAcknowledgements(w, secrets, guard, directory, clock); err != nil {
 		return err
 	}
+	s.prepareMDNs(w, guard, directory, clock)
 	if c.EventWorkers == 0 {
 		return nil
 	}

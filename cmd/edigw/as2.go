@@ -1,0 +1,59 @@
+package main
+
+import (
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/edigw/edigw/as2"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/lease"
+	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/partners/keys"
+	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/targets"
+)
+
+// as2Flags are what AS2 does that is no partner's setting.
+type as2Flags struct {
+	UnknownAS2 string `setting:"" name:"unknown-as2" enum:"mdn,403" default:"mdn" help:"What is told to who sends under AS2 names that are nobody's: mdn, an unsigned MDN where one is asked for, or 403. Either way it is the same for all of them, and leaves nothing."`
+}
+
+// as2Path is where partners send to.
+const as2Path = "/as2"
+
+// receiveAS2 adds AS2 to the ingress.
+func receiveAS2(mux *chi.Mux, c *serveCommand, g *gateway.Gateway, directory *partners.Directory, ring *keys.Ring, proxies proxy.Rule, clock *gateway.Clock, metrics *gateway.Metrics, s *started) {
+	mux.Handle(as2Path, &as2.Handler{
+		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve, Keys: keyring{ring, clock.Now}.as2Keys,
+		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: s.log,
+	})
+}
+
+// leads reports whether text begins an interchange of any format.
+func leads(formats []gateway.Format) func([]byte) bool {
+	return func(text []byte) bool {
+		for _, f := range formats {
+			if f.Leads(text) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// mdnWorkers bring MDNs at once, half of them for one partner at most.
+const mdnWorkers = 4
+
+// mdnTime bounds one request.
+const mdnTime = 60 * time.Second
+
+// prepareMDNs makes what brings asynchronous MDNs.
+func (s *started) prepareMDNs(c workFlags, guard *targets.Guard, directory *partners.Directory, clock *gateway.Clock) {
+	d := &as2.Deliverer{Partner: directory.Partner, Client: guard.Client(mdnTime)}
+	target := d.Target()
+	target.Failed = func(step *outbox.Step) *outbox.Event { return acknowledgementFailed(step, clock.NewID()) }
+	relay := &outbox.Relay{Pool: s.database.pool, Target: target, NewID: clock.NewID, Log: s.log, Share: mdnWorkers / 2}
+	s.workers = append(s.workers, &lease.Workers{Source: relay.Source(), Count: mdnWorkers, Term: c.WorkLease, Log: s.log})
+}
