@@ -88,6 +88,9 @@ api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
+interop-as2: ## pyas2lib, phase2, OpenAS2 and libas2 as senders and receivers, in every combination that partners use
+	go run ./bench/as2 -peers-only $(ARGS)
+
 interop-as4: setup ## phase4, an AS4 library for Java, sends to us and we to it, in every combination that partners use (ARGS=-peers-only: phase4 with itself)
 	go run ./bench/as4 $(ARGS)
 
@@ -120,4 +123,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big help
+.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big interop-as2 help
