@@ -38,9 +38,9 @@ type as4File struct {
 func as4Tries(files ...as4File) (list []try) {
 	for _, f := range files {
 		list = append(list, try{name: f.file, settings: overAS4, files: []string{f.file}, run: func(t *testing.T, r *rig) {
-			first := r.raw(f.file)
+			first := r.rawSOAP(f.file)
 			r.holdsAS4(f, first)
-			second := r.raw(f.file)
+			second := r.rawSOAP(f.file)
 			r.holdsAS4(f, second)
 			if f.told == "receipt" {
 				if diff := gocmp.Diff(first, second); diff != "" {
@@ -52,8 +52,8 @@ func as4Tries(files ...as4File) (list []try) {
 	return list
 }
 
-// raw sends a file byte for byte, as no HTTP client would, and reads the answer.
-func (r *rig) raw(file string) rawAnswer {
+// rawSOAP sends a file byte for byte, as no HTTP client would, and reads the answer.
+func (r *rig) rawSOAP(file string) rawAnswer {
 	r.t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {

@@ -33,7 +33,6 @@ type left struct {
 
 // Reasons to leave a file out.
 const (
-	as2 = "AS2: that transport is not there yet"
 	// The purge of keys comes with their retention.
 	purge = "Nothing is purged yet"
 )
@@ -63,7 +62,7 @@ type step struct {
 
 // table is every situation, by number.
 func table() []situation {
-	return slices.SortedFunc(slices.Values(slices.Concat(envelopes, characters, duplicates, business, operations, elsewhere, overTheWire)),
+	return slices.SortedFunc(slices.Values(slices.Concat(envelopes, characters, duplicates, business, operations, overAS2, overTheWire)),
 		func(a, b situation) int { return a.number - b.number })
 }
 

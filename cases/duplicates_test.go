@@ -65,11 +65,13 @@ var duplicates = []situation{
 			}}}},
 
 	{number: 44, words: "20 copies at once while the first is in work",
-		does: "one is processed. Copies without an Idempotency-Key wait for it and get its answer, 200; past the wait, and at once under the same Idempotency-Key, they get 409 with Retry-After. If the first is rolled back it is told 503, and one of those that wait takes over. Copies over two processes are sent by `TestCopies` in crash/",
+		does: "one is processed. Copies without an Idempotency-Key wait for it and get its answer, 200; past the wait, and at once under the same Idempotency-Key, they get 409 with Retry-After; over AS2, where the others get the same MDN, 503. If the first is rolled back it is told 503, and one of those that wait takes over. Copies over two processes are sent by `TestCopies` in crash/",
 		tries: []try{
 			{name: "all within the wait", run: copiesWait, files: []string{"44-concurrent-duplicate.http"}},
 			{name: "past the wait", run: copiesAreBusy},
-			{name: "the first is rolled back", run: oneCopyTakesOver}}},
+			{name: "the first is rolled back", run: oneCopyTakesOver},
+			{name: "AS2, all within the wait", settings: unsignedAS2, run: copiesWaitOverAS2},
+			{name: "AS2, past the wait", settings: unsignedAS2, run: copiesAreBusyOverAS2}}},
 
 	{number: 46, words: "the first try failed, the same id again",
 		does: "rolled back: 503, no key stays, the resend is First and accepted. A refusal that was committed: the resend gets the same 422, until settings or rules have changed; then it is judged again",
@@ -81,28 +83,4 @@ var duplicates = []situation{
 				{send: "46-failed-then-resent.edi", settings: "types: [DESADV, INVOIC]",
 					want: append([]string{"201 re-evaluation"}, accepted("REF000412", "RG-32")[1:]...), stored: invoice("RG-32", "")},
 			}}}},
-
-	{number: 48, words: "the same payload again in another wrapping",
-		does:  "a duplicate: the digest is of the decoded payload. Here one is sent as it is and one with gzip; the signatures of AS2 are for that transport",
-		tries: []try{{run: otherWrapping, files: []string{"48-resigned-resend-a.http", "48-resigned-resend-b.http"}}},
-		left:  []left{{"48-resigned-resend-signer.pem", as2}}},
-}
-
-// elsewhere are situations of AS2 and AS4, and what plain HTTP has of them.
-var elsewhere = []situation{
-	{number: 50, words: "folded header lines", left: []left{{"50-as2-folded-headers.http", as2}, {"50-as2-folded-headers-signer.pem", as2}}},
-	{number: 52, words: "signature and MIC with bare LF on the wire", left: []left{{"52-as2-mic-line-ends-a.http", as2}, {"52-as2-mic-line-ends-b.http", as2},
-		{"52-as2-mic-line-ends-signer.pem", as2}}},
-	{number: 54, words: "no request for an MDN, or no options", left: []left{{"54-as2-no-mdn-request-a.http", as2}, {"54-as2-no-mdn-request-b.http", as2},
-		{"54-as2-no-mdn-request-c.http", as2}}},
-	{number: 56, words: "an MDN address that the sender chose", left: []left{{"56-as2-async-ssrf-a.http", as2}, {"56-as2-async-ssrf-b.http", as2},
-		{"56-as2-async-ssrf-c.http", as2}, {"56-as2-async-ssrf-d.http", as2}}},
-	{number: 59, words: "an empty payload",
-		does:  "400 `empty`, each time; no key, nothing queued; the payload itself goes through under the same id",
-		tries: []try{{run: emptyIsRefused, files: []string{"59-as2-empty-a.http", "59-as2-empty-b.http"}}}},
-	{number: 61, words: "an MDN posted to the endpoint for messages", left: []left{{"61-as2-mdn-at-endpoint-a.http", as2}, {"61-as2-mdn-at-endpoint-b.http", as2}}},
-	{number: 63, words: "file name and message id that look like paths",
-		does:  "accepted; both are text in the journal, the file name without its path, and no file is written",
-		tries: []try{{run: pathsAreText, files: []string{"63-as2-path-names-a.http", "63-as2-path-names-b.http", "63-as2-path-names-c.http"}}}},
-	{number: 65, words: "the signer's certificate has expired", left: []left{{"65-as2-expired-cert.http", as2}, {"65-as2-expired-cert-signer.pem", as2}}},
 }

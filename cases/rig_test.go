@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/edigw/edigw/as2"
 	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/dedup"
@@ -46,6 +47,7 @@ identifiers:
   - {qualifier: "14", id: "9520002000026"}
   - {qualifier: ZZ, id: NORDHAFEN}
   - {qualifier: ZZ, id: NORDHAFEN2}
+as2: {names: [NORDHAFEN-AS2, 'Nordhafen "Port" AS2']}
 ---
 kind: Partner
 id: talquist
@@ -116,10 +118,11 @@ func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gatewa
 func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
-	ebms := &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
-		Signer: func(context.Context, string) (*wssec.Signing, error) { return nil, nil }}
 	routes := httpin.Routes(in)
-	routes.Method(http.MethodPost, "/as4", ebms)
+	routes.Handle("/as2", &as2.Handler{ByName: r.directory.ByAS2, Receive: g.Receive, Reserve: g.Reserve, Keys: ourKeys,
+		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log})
+	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
+		Signer: func(context.Context, string) (*wssec.Signing, error) { return nil, nil }})
 	server := httptest.NewServer(routes)
 	r.t.Cleanup(server.Close)
 	return server.URL
