@@ -91,6 +91,9 @@ interop-edi: ## Have other people's EDI parsers read what ours reads, and say wh
 interop-as2: ## pyas2lib, phase2, OpenAS2 and libas2 as senders and receivers, in every combination that partners use
 	go run ./bench/as2 -peers-only $(ARGS)
 
+interop-cms: ## Have Bouncy Castle and package cms open what the other made, of every algorithm
+	go run ./bench/cms -interop -peers bin/peers
+
 interop-as4: setup ## phase4, an AS4 library for Java, sends to us and we to it, in every combination that partners use (ARGS=-peers-only: phase4 with itself)
 	go run ./bench/as4 $(ARGS)
 

@@ -233,7 +233,7 @@ func TestSameName(t *testing.T) {
 		{"a set in another order", two("A", "B"), two("A", "B"), true},
 		{"a set of other values", two("A", "B"), two("B", "A"), false},
 		{"no name", acme, []byte{1, 2, 3}, false},
-		{"none and none", sequence(), element(byte(tagSequence)|constructed), true},
+		{"none and none", sequence(), element(byte(tagSequence) | constructed), true},
 		{"broken alike", []byte{1, 2, 3}, []byte{1, 2, 3}, true},
 		{"broken", []byte{1, 2, 3}, []byte{1, 2, 4}, false},
 		{"very long, in other case", nameOf(commonName, utf8, strings.Repeat("a", 20000)), nameOf(commonName, utf8, strings.Repeat("A", 20000)), false},

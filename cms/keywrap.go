@@ -66,20 +66,22 @@ func wrapAES(kek, key []byte) ([]byte, error) {
 const wrapIV = "\x4a\xdd\xa2\x2c\x79\xe8\x21\x05" // RFC 3217 §3.1
 
 // unwrap3DES is RFC 3217 §3.2.
+//
+// QUIRK: Bouncy Castle wraps keys of AES with it as well, which are shorter or longer.
 func unwrap3DES(kek, wrapped []byte) ([]byte, error) {
 	block, err := des.NewTripleDESCipher(kek)
 	if err != nil {
 		return nil, err
 	}
-	if len(wrapped) != 40 {
+	if len(wrapped)%8 != 0 || len(wrapped) < 32 || len(wrapped) > 48 {
 		return nil, errUnwrap
 	}
-	outer := make([]byte, 40)
+	outer := make([]byte, len(wrapped))
 	cipher.NewCBCDecrypter(block, []byte(wrapIV)).CryptBlocks(outer, wrapped)
 	slices.Reverse(outer)
 	iv, inner := outer[:8], outer[8:]
 	cipher.NewCBCDecrypter(block, iv).CryptBlocks(inner, inner)
-	key, check := inner[:24], inner[24:]
+	key, check := inner[:len(inner)-8], inner[len(inner)-8:]
 	sum := sha1.Sum(key)
 	if subtle.ConstantTimeCompare(check, sum[:8]) != 1 {
 		return nil, errUnwrap

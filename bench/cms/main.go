@@ -7,6 +7,11 @@
 // It prints medians and their ratios, and ends with 1 if a bound is broken:
 // decrypting AES-256-CBC within 3 times openssl's time, in 2.5 times the message's
 // size. Random content and keys are made anew in a temporary folder.
+//
+//	go run ./bench/cms -interop [-peers bin/peers]
+//
+// lets Bouncy Castle, which most AS2 products are built on, and us open what the other
+// made, and ends with 1 if a message is not opened.
 package main
 
 import (
@@ -23,10 +28,22 @@ func main() {
 	mb := flag.Int("mb", 100, "megabytes of content")
 	rounds := flag.Int("rounds", 5, "rounds of each measurement")
 	work := flag.String("work", "", "what a process of ours does: decrypt or verify (for itself)")
+	with := flag.Bool("interop", false, "open what Bouncy Castle made, and have it open ours")
+	peers := flag.String("peers", "bin/peers", "where Bouncy Castle was fetched to, or is to be")
 	flag.Parse()
 	if *work != "" {
 		if err := ours(*work, flag.Args()); err != nil {
 			fmt.Fprintln(os.Stderr, "cms:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *with {
+		failed, err := interop(ctx, os.Stdout, *peers)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "cms:", err)
+		}
+		if err != nil || failed > 0 {
 			os.Exit(1)
 		}
 		return
