@@ -31,6 +31,7 @@ func (o *opening) enveloped(der []byte) error {
 			return err // ours
 		}
 	}
+	o.sealed = e.Encryption.Authenticates()
 	d, err := e.Decrypt(keys)
 	if err != nil {
 		return cannotDecrypt(err)

@@ -104,7 +104,7 @@ func malformed(cause error, format string, args ...any) *Fault {
 // cannotDecrypt is one fault for all that may go wrong behind an encryption: a sender
 // who could tell one from the other could find out what others have encrypted.
 func cannotDecrypt(cause error) *Fault {
-	return fault(decryptionFailed, cause, "The message could not be decrypted. Encrypt it to the certificate that we gave you, with an algorithm that we agreed on.")
+	return fault(decryptionFailed, cause, "The message could not be decrypted, or is no message that we agreed on inside. Encrypt it to the certificate that we gave you, with an algorithm that we agreed on; where we agreed on a signature, it belongs inside.")
 }
 
 // behindEncryption is what a fault of decrypted content is told as.

@@ -84,10 +84,11 @@ func (o *Opener) Open(outer *entity.Entity, wanted Wanted) (*Opened, error) {
 // opening is one message being opened.
 type opening struct {
 	*Opener
-	m     *Opened
-	depth int
-	left  int64 // bytes that may still be decompressed
-	among bool  // it is one of several parts: what protects a message is around all of them
+	m      *Opened
+	depth  int
+	left   int64 // bytes that may still be decompressed
+	sealed bool  // what was encrypted could not be changed on its way: GCM, CCM
+	among  bool  // it is one of several parts: what protects a message is around all of them
 }
 
 // layer opens one entity, and those inside it.
@@ -228,7 +229,13 @@ func (o *opening) required() error {
 	case rules.EncryptionNeeded && !o.m.Encrypted:
 		return fault(insufficientSecurity, nil, "The message is not encrypted, and has to be.")
 	case rules.SignatureRequired && !o.m.Signed:
-		return fault(insufficientSecurity, nil, "The message is not signed, and has to be.")
+		f := fault(insufficientSecurity, nil, "The message is not signed, and has to be.")
+		if o.m.Encrypted && !o.sealed {
+			// Of CBC nobody knows whether it is what was encrypted: a recorded message whose
+			// start was changed into a bare interchange would tell here that it is padded well.
+			return cannotDecrypt(f)
+		}
+		return f
 	}
 	return nil
 }

@@ -337,7 +337,8 @@ func TestOpenRefuses(t *testing.T) {
 		notes []string
 	}{
 		{"not signed, and has to be", rules(), Wrapping{}, insufficientSecurity, nil},
-		{"not signed, encrypted, and has to be", rules(), Wrapping{Envelope: envelope(all.us)}, insufficientSecurity, nil},
+		{"not signed, encrypted with CBC, and has to be", rules(), Wrapping{Envelope: envelope(all.us)}, decryptionFailed, nil},
+		{"not signed, encrypted with GCM, and has to be", rules(), Wrapping{Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.AES256GCM })}, insufficientSecurity, nil},
 		{"not encrypted, and has to be", rules(func(p *partners.Partner) { p.AS2.EncryptionNeeded = true }), signed(all.partner), insufficientSecurity, nil},
 		{"signed by nobody we know", rules(), signed(all.stranger), authenticationFailed, nil},
 		{"signed by nobody we know, where no signature is needed", rules(unsigned), signed(all.stranger), authenticationFailed, nil},

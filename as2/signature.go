@@ -1,6 +1,7 @@
 package as2
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rsa"
 	"errors"
@@ -22,6 +23,10 @@ func (o *opening) signed(e *entity.Entity) error {
 		return malformed(err, "The parts of the signed message cannot be told apart: its boundary is missing or not the one that its Content-Type names.")
 	case len(m.Parts) != 2:
 		return malformed(nil, "A signed message has two parts, and this one has %d.", len(m.Parts))
+	case o.m.Encrypted && !o.sealed && len(bytes.TrimSpace(m.Rest)) > 0:
+		// Whoever recorded an encrypted message could put blocks behind it, and see by the
+		// answer whether they are padded well.
+		return malformed(nil, "Something stands behind the last boundary of the signed message.")
 	}
 	der, err := undress(m.Parts[1])
 	if err != nil {

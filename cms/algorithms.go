@@ -31,6 +31,18 @@ const (
 // Encryptions is every one there is.
 var Encryptions = []Encryption{TripleDES, AES128CBC, AES192CBC, AES256CBC, AES128GCM, AES192GCM, AES256GCM, AES128CCM, AES192CCM, AES256CCM}
 
+// Authenticates reports whether a change of the content on its way is seen. Without
+// that, what is told of decrypted content tells a stranger what was encrypted, unless a
+// signature inside was found right.
+func (e Encryption) Authenticates() bool {
+	for _, c := range ciphers {
+		if c.name == e {
+			return c.mode.authenticates()
+		}
+	}
+	return false
+}
+
 // cipherOf is what is to be known of an Encryption.
 type cipherOf struct {
 	name Encryption

@@ -11,12 +11,14 @@ const maxParts = 200
 // Multipart is a body that was split.
 type Multipart struct {
 	Parts  []*Entity
-	Closed bool // its last boundary stood there; without it the end may be missing
+	Closed bool   // its last boundary stood there; without it the end may be missing
+	Rest   []byte // what stands behind that: RFC 2046's epilogue
 }
 
 // Split cuts a multipart body at its boundary (RFC 2046 §5.1.1): each part is what
 // stands between the end of one boundary line and the line end before the next,
-// byte for byte. What stands before the first and behind the last is not looked at.
+// byte for byte. What stands before the first and behind the last is not looked at;
+// the latter is Rest.
 //
 // QUIRK: mendelson writes text into the preamble; others put blank lines behind the
 // last boundary; files that were kept somewhere come with LF alone.
@@ -45,7 +47,7 @@ func Split(body []byte, boundary string) (*Multipart, error) {
 		}
 		from, at = next, next
 		if last {
-			m.Closed = true
+			m.Closed, m.Rest = true, body[next:]
 			return m, nil
 		}
 	}
