@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
@@ -392,11 +393,19 @@ func (o *opened) binding() []byte {
 
 // signature is what the MDN is signed with; nil for not.
 func (o *opened) signature() (*cms.Signature, error) {
-	k := o.signing
-	if k == nil {
+	if o.signing == nil {
 		return nil, nil
 	}
-	s := &cms.Signature{Key: k.Private, Hash: signatureHash(o.partner.AS2.MDNDigest)}
+	at := time.Time{}
+	if o.delivery != nil {
+		at = o.delivery.Received
+	}
+	return signatureBy(o.signing, o.partner.AS2.MDNDigest, at)
+}
+
+// signatureBy signs with a key, and an algorithm of the partner's settings.
+func signatureBy(k *Key, digest string, at time.Time) (*cms.Signature, error) {
+	s := &cms.Signature{Key: k.Private, Hash: signatureHash(digest), Time: at}
 	for i, c := range k.Certificates {
 		read, err := cms.CertificateOf(c)
 		if err != nil {
@@ -407,9 +416,6 @@ func (o *opened) signature() (*cms.Signature, error) {
 		} else {
 			s.Issuers = append(s.Issuers, read)
 		}
-	}
-	if o.delivery != nil {
-		s.Time = o.delivery.Received
 	}
 	return s, nil
 }

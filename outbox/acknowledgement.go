@@ -19,11 +19,13 @@ const AcknowledgementDue = "acknowledgement.due"
 const (
 	AcknowledgementWebhook = "acknowledgement-webhook"
 	AcknowledgementFolder  = "acknowledgement-folder"
+	AcknowledgementAS2     = "acknowledgement-as2"
 	AcknowledgementAS4     = "acknowledgement-as4"
 )
 
 // AcknowledgementTargets says where acknowledge_by leads.
-var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook, "folder": AcknowledgementFolder, "as4": AcknowledgementAS4}
+var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook, "folder": AcknowledgementFolder,
+	"as2": AcknowledgementAS2, "as4": AcknowledgementAS4}
 
 // AcknowledgementBody is the outbox row's body.
 type AcknowledgementBody struct {

@@ -39,8 +39,14 @@ type Target struct {
 	Most     time.Duration // between two; 0 is an hour
 }
 
-// ErrNotDone: the effect certainly did not happen, and may be tried again.
-var ErrNotDone = errors.New("not done")
+// What Send may say of a failure.
+var (
+	// ErrNotDone: the effect certainly did not happen, and may be tried again.
+	ErrNotDone = errors.New("not done")
+	// ErrFinal: it reached the target, which will not have it however often it comes: it
+	// is given up at once.
+	ErrFinal = errors.New("refused for good")
+)
 
 // Outcome is what a target says about a step that was started.
 type Outcome int
@@ -233,6 +239,9 @@ func (p *passage) Do(ctx context.Context) (err error) {
 		return p.end(ctx, Done, nil)
 	case errors.Is(err, lease.ErrLost):
 		return err
+	case errors.Is(err, ErrFinal):
+		p.went = succeeded // who refuses is there
+		return p.end(ctx, GivenUp, err)
 	case errors.Is(err, ErrNotDone):
 		return p.failed(ctx, Pending, GivenUp, err)
 	}

@@ -182,6 +182,16 @@ func TestRelay(t *testing.T) {
 		r.do(r.take())
 		r.stands(outbox.GivenUp, 0, 0)
 	})
+	t.Run("one that the target refuses for good is given up at once", func(t *testing.T) {
+		r := newRig(t)
+		r.cause("acme")
+		r.ledger.fails = fmt.Errorf("%w: not this one", outbox.ErrFinal)
+		r.do(r.take())
+		r.stands(outbox.GivenUp, 0, 0)
+		if r.soon(); r.take() != nil {
+			t.Error("it is tried again")
+		}
+	})
 	t.Run("one whose answer was lost is asked for, not repeated", func(t *testing.T) {
 		r := newRig(t)
 		r.cause("acme")

@@ -10,17 +10,9 @@ import (
 // nowhere is the word for no address and no secret.
 const nowhere = "none"
 
-// acknowledgeBy reads how functional acknowledgements leave. What partners know as a
-// way and this version does not send by is told so.
+// acknowledgeBy reads how functional acknowledgements leave.
 func (d *document) acknowledgeBy(into *string) func(ast.Node, string) {
-	one := d.oneOf(into, "response", "webhook", "folder", "as4", "none")
-	return func(n ast.Node, path string) {
-		if word := n.GetToken().Value; word == "as2" {
-			d.fault(n.GetToken(), path, "%s is no way yet: this version sends nothing over it; use response, webhook, folder, as4 or none", word)
-			return
-		}
-		one(n, path)
-	}
+	return d.oneOf(into, "response", "webhook", "folder", "as2", "as4", "none")
 }
 
 // acknowledged holds where acknowledgements go against how they leave.
@@ -31,6 +23,8 @@ func (d *document) acknowledged(s *PartnerSpec, seen map[string]*token.Token) {
 	webhook, given := s.AcknowledgeBy == "webhook", s.AcknowledgeURL != nowhere
 	u, err := url.Parse(s.AcknowledgeURL)
 	switch {
+	case s.AcknowledgeBy == "as2" && s.AS2.Send.URL == nowhere:
+		d.fault(seen["acknowledge_by"], "acknowledge_by", "as2 needs as2.send.url: where the partner takes them")
 	case webhook && !given:
 		d.fault(seen["acknowledge_by"], "acknowledge_by", "webhook needs acknowledge_url: where the partner takes them")
 	case !webhook && given:

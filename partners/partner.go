@@ -77,7 +77,7 @@ type Policy struct {
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
 	Form                   string            // functional_acknowledgement: "997", "999", or "" by the version of the group
 	TA1                    string            // ta1: "always", "never", or "" where it is asked for or the envelope is refused
-	Acknowledge            string            // acknowledge_by: "response", "webhook", "folder", "as4" or "none"
+	Acknowledge            string            // acknowledge_by: "response", "webhook", "folder", "as2", "as4" or "none"
 	AcknowledgeURL         string            // where to, of "webhook"
 	AcknowledgeSecret      string            // names what it is signed with; "" is not at all
 	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"
@@ -88,7 +88,7 @@ type Policy struct {
 // AnswersInResponse reports whether functional acknowledgements stand in the answer to
 // the delivery, or in the one to its repeat.
 func (p *Policy) AnswersInResponse() bool {
-	return p.Acknowledge != "webhook" && p.Acknowledge != "folder" && p.Acknowledge != "as4"
+	return p.Acknowledge == "" || p.Acknowledge == "response"
 }
 
 // HoldsDead reports whether what is dead is told positively and looked after by

@@ -57,3 +57,10 @@ func (s *started) prepareMDNs(c workFlags, guard *targets.Guard, directory *part
 	relay := &outbox.Relay{Pool: s.database.pool, Target: target, NewID: clock.NewID, Log: s.log, Share: mdnWorkers / 2}
 	s.workers = append(s.workers, &lease.Workers{Source: relay.Source(), Count: mdnWorkers, Term: c.WorkLease, Log: s.log})
 }
+
+// prepareAS2Acknowledgements makes what sends functional acknowledgements over AS2.
+func (s *started) prepareAS2Acknowledgements(c workFlags, guard *targets.Guard, directory *partners.Directory, clock *gateway.Clock, ring *keys.Ring) {
+	a := &as2.Acknowledgements{Type: targets.MediaType, Partner: directory.Partner,
+		Sender: &as2.Sender{Keys: keyring{ring, clock.Now}.as2Keys, Client: guard.Client(mdnTime), Now: clock.Now}}
+	s.relayAcknowledgements(c, a.Target(), clock)
+}

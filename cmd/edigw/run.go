@@ -32,6 +32,7 @@ type grammar struct {
 	AS4      as4Command      `cmd:"" name:"as4" help:"Send AS4 messages."`
 	Import   importCommand   `cmd:"" help:"Take over what a former gateway has processed."`
 	Partners partnersCommand `cmd:"" help:"Who may send."`
+	As2      as2Command      `cmd:"" name:"as2" help:"Send over AS2. Works on the database, with the master key."`
 	Keys     keysCommand     `cmd:"" help:"Our own private keys. Works on the database, with the master key."`
 	Messages messagesCommand `cmd:"" help:"What came in, and its outcome."`
 	Evidence evidenceCommand `cmd:"" help:"All that is kept of one message, as a zip that openssl can verify."`

@@ -50,6 +50,7 @@ func (s *started) prepareSubscriptions(a *app, c subscribeFlags, w workFlags, gu
 		return err
 	}
 	s.prepareMDNs(w, guard, directory, clock)
+	s.prepareAS2Acknowledgements(w, guard, directory, clock, s.admin.ring)
 	if c.EventWorkers == 0 {
 		return nil
 	}

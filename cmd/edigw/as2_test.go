@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const as2Invoice = "UNB+UNOC:3+5412345000013:14+4012345000009:14+261129:1015+AS2%d'UNH+1+INVOIC:D:96A:UN:EAN008'BGM+380+AS2-%d+9'DTM+137:20261127:102'RFF+ON:BE-55012'" +
+	"NAD+SU+5412345000013::9'NAD+BY+4012345000009::9'CUX+2:EUR:4'LIN+1++9520001000018:EN'QTY+47:10'MOA+203:100.00'PRI+AAA:10.00'UNS+S'MOA+77:119.00'MOA+79:100.00'TAX+7+VAT+++:::19+S'MOA+124:19.00'UNT+17+1'UNZ+1+AS2%d'"
+
+// TestAS2 is two companies on one gateway: north sends, south receives.
+func TestAS2(t *testing.T) {
+	master := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	got := make(chan string, 10)
+	mdns := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- r.Header.Get("AS2-From") + " " + string(body)
+	}))
+	t.Cleanup(mdns.Close)
+	g := serveGateway(t, "--master-key", master, "--allow-targets", "127.0.0.1")
+	must := func(args ...string) ran {
+		t.Helper()
+		r := g.do(args...)
+		if r.code != 0 {
+			t.Fatalf("%v: %d\n%s%s", args, r.code, r.out, r.stderr)
+		}
+		return r
+	}
+	direct := func(args ...string) []string { return append(args, "--database-url", g.url, "--master-key", master) }
+	write := func(name, text string) string {
+		path := filepath.Join(g.dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	organisations := write("organisations.yaml", "kind: Organisation\nid: north\nas2: {names: [NORTH-AS2]}\n---\nkind: Organisation\nid: south\nas2: {names: [\"South \\\"Port\\\"\"]}\n")
+	must("partners", "apply", "-f", organisations)
+	for _, o := range []string{"north", "south"} {
+		must(direct("keys", "create", o, "as2", "--for", "as2_sign,as2_decrypt", "--algorithm", "rsa-2048")...)
+		write(o+".pem", must(direct("keys", "show", o, "as2")...).out)
+	}
+	configured := func(more string) string {
+		return fmt.Sprintf(`kind: Partner
+id: south-company
+organisation: north
+certificates: [{label: as2, file: south.pem, purposes: [as2_sign, as2_encrypt]}]
+as2:
+  names: ["South \"Port\""]
+  send: {url: "%s/as2", encryption: aes256-gcm, compression: true}
+---
+kind: Partner
+id: north-company
+organisation: south
+identifiers: [{qualifier: "14", id: "5412345000013"}]
+certificates: [{label: as2, file: north.pem, purposes: [as2_sign]}]
+as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
+`, g.at.Ingress, strings.TrimPrefix(mdns.URL, "http://"), more)
+	}
+	must("partners", "apply", "-f", write("partners.yaml", configured("")))
+	file := write("invoice.edi", fmt.Sprintf(as2Invoice, 1, 1, 1))
+
+	t.Run("what is sent is received once, and the MDN is right each time", func(t *testing.T) {
+		for range 2 {
+			r := must(direct("as2", "send", "south-company", file, "--message-id", "m-1@north.example", "--allow-targets", "127.0.0.1")...)
+			for _, want := range []string{"m-1@north.example", "MDN-sent-automatically; processed", "signed by   as2"} {
+				if !strings.Contains(r.out, want) {
+					t.Errorf("%q is not in\n%s", want, r.out)
+				}
+			}
+		}
+		r := must("documents", "list", "--partner", "north-company", "-o", "json")
+		if strings.Count(r.out, `"number": "AS2-1"`) != 1 {
+			t.Errorf("got %s", r.out)
+		}
+	})
+	t.Run("what is refused is told, and ends with 1", func(t *testing.T) {
+		must("partners", "apply", "-f", write("partners.yaml", configured(", old_algorithms: []")+"types: [DESADV]\n"))
+		other := write("other.edi", fmt.Sprintf(as2Invoice, 2, 2, 2))
+		r := g.do(direct("as2", "send", "south-company", other, "--allow-targets", "127.0.0.1", "-o", "json")...)
+		if r.code != 1 || !strings.Contains(r.out, `"accepted": false`) || !strings.Contains(r.out, "unexpected-processing-error") || !strings.Contains(r.out, `"may_be_sent_again": false`) {
+			t.Errorf("%d %s %s", r.code, r.out, r.stderr)
+		}
+	})
+	t.Run("an address inside our own network has to be allowed", func(t *testing.T) {
+		r := g.do(direct("as2", "send", "south-company", file)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "--allow-targets") {
+			t.Errorf("%d %s %s", r.code, r.out, r.stderr)
+		}
+	})
+	t.Run("an asynchronous MDN arrives, also of what is refused before it is received", func(t *testing.T) {
+		for _, id := range []string{"later-1", "later-2"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.at.Ingress+"/as2", strings.NewReader(fmt.Sprintf(as2Invoice, 3, 3, 3)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, value := range map[string]string{"AS2-From": "NORTH-AS2", "AS2-To": `"South \"Port\""`, "Message-ID": "<" + id + "@north.example>", "Content-Type": "application/EDIFACT",
+				"Disposition-Notification-To": "x", "Receipt-Delivery-Option": mdns.URL + "/mdn", "Disposition-Notification-Options": "signed-receipt-protocol=optional, pkcs7-signature"} {
+				r.Header.Set(name, value)
+			}
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusNoContent {
+				t.Fatalf("%d, %v", resp.StatusCode, err)
+			}
+			select {
+			case m := <-got:
+				if !strings.HasPrefix(m, `"South \"Port\"" `) || !strings.Contains(m, "Original-Message-ID: <"+id+"@north.example>") || !strings.Contains(m, "processed/error: insufficient-message-security") {
+					t.Errorf("got %s", m)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("no MDN came\n%s", g.log)
+			}
+		}
+	})
+}
