@@ -33,17 +33,22 @@ func (o *opening) enveloped(der []byte) error {
 	}
 	o.sealed = e.Encryption.Authenticates()
 	d, err := e.Decrypt(keys)
-	if err != nil {
+	if d == nil {
 		return cannotDecrypt(err)
 	}
 	if !o.m.Signed {
 		o.m.checked = d.Content
 	}
-	err = o.inner(d.Content)
-	if !o.m.Signed {
-		return behindEncryption(err)
+	inside := o.inner(d.Content)
+	switch {
+	case err != nil:
+		// Garbage takes as long where its padding is wrong as where that is right, and
+		// nothing that came of it is told.
+		return cannotDecrypt(err)
+	case !o.m.Signed:
+		return behindEncryption(inside)
 	}
-	return err
+	return inside
 }
 
 // compressed decompresses, RFC 5402, and opens what was compressed.

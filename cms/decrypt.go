@@ -50,6 +50,10 @@ const mostPairs = 4
 // was read from are spoilt, whether it went well or not, and a second call fails.
 // The error is ErrDecrypt, whatever it was; Detail says more.
 //
+// Of CBC what came out is there with the error as well, and is garbage: who goes on with
+// it as if nothing was wrong, and forgets what comes of that, answers after the same
+// time as for garbage that is padded well. RFC 3218 §2.3.
+//
 // Behind it is one path: a key that cannot be unwrapped is replaced by a random
 // one, and the whole content is decrypted with it, so that a wrong padding in the
 // key, a wrong key and a wrong padding or tag of the content take the same time. An
@@ -66,22 +70,29 @@ func (e *Enveloped) Decrypt(keys []Key) (*Decrypted, error) {
 	if len(pairs) == 0 {
 		return nil, &decryptError{"no key of ours is meant: it is encrypted to " + strings.Join(e.Recipients(), "; ")}
 	}
-	candidates := make([][]byte, len(pairs))
-	var details []string
+	candidates, whys := make([][]byte, len(pairs)), make([]error, len(pairs))
 	for i, p := range pairs {
-		key, why := p.unwrap(p.Key, p.how, e.cipher.key)
-		if why != nil {
-			details = append(details, fmt.Sprintf("%s, by %s: %v", p.Certificate, p.how, why))
-		}
-		candidates[i] = key
+		candidates[i], whys[i] = p.unwrap(p.Key, p.how, e.cipher.key)
 	}
 	content, chosen, err := e.decrypt(candidates)
+	p := pairs[chosen]
+	d := &Decrypted{Content: content, Encryption: e.Encryption, Key: p.how, Certificate: p.Certificate}
+	if err == nil && whys[chosen] == nil {
+		return d, nil
+	}
+	var details []string
+	for i, p := range pairs {
+		if whys[i] != nil {
+			details = append(details, fmt.Sprintf("%s, by %s: %v", p.Certificate, p.how, whys[i]))
+		}
+	}
 	if err != nil {
 		details = append(details, err.Error())
-		return nil, &decryptError{strings.Join(details, "; ")}
 	}
-	p := pairs[chosen]
-	return &Decrypted{Content: content, Encryption: e.Encryption, Key: p.how, Certificate: p.Certificate}, nil
+	if e.cipher.mode != cbc {
+		d = nil // nothing came out
+	}
+	return d, &decryptError{strings.Join(details, "; ")}
 }
 
 // pairs finds whom of us the message names. Where it names none, the sender may
@@ -124,7 +135,7 @@ func (e *Enveloped) decrypt(keys [][]byte) (content []byte, chosen int, err erro
 	cipher.NewCBCDecrypter(blocks[chosen], e.iv).CryptBlocks(text, text)
 	padding, good := paddingOf(text, e.cipher.block())
 	if good != 1 {
-		return nil, 0, errors.New("the padding of the content is wrong: the wrong key, or changed content")
+		return text, chosen, errors.New("the padding of the content is wrong: the wrong key, or changed content")
 	}
 	return text[:len(text)-padding], chosen, nil
 }

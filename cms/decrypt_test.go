@@ -194,7 +194,7 @@ func TestFailuresOfDecryptionAreOne(t *testing.T) {
 			text := c.e.content.raw
 			before := bytes.Clone(text)
 			d, err := c.e.Decrypt([]Key{key})
-			if d != nil || !errors.Is(err, ErrDecrypt) {
+			if (d == nil) != c.e.Encryption.Authenticates() || !errors.Is(err, ErrDecrypt) {
 				t.Fatalf("%v, %v", d, err)
 			}
 			for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
