@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 )
 
@@ -69,10 +68,7 @@ func (c *Compressed) read(r *reader) error {
 // that does not hold, RFC 1950 §2.2, an end that is missing. What stands behind the
 // end is nothing.
 func (c *Compressed) Decompress(max int64) ([]byte, error) {
-	next, stop := iter.Pull(c.content.Pieces())
-	defer stop()
-	source := &pieces{next: next}
-	z, err := zlib.NewReader(source)
+	z, err := zlib.NewReader(c.content.reader())
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
 	}
@@ -90,43 +86,6 @@ func (c *Compressed) Decompress(max int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
 	}
 	return out.Bytes(), nil
-}
-
-// pieces reads an Octets piece by piece.
-type pieces struct {
-	rest []byte // of the piece that is read
-	next func() ([]byte, bool)
-}
-
-// fill reports whether there is another byte in rest.
-func (p *pieces) fill() bool {
-	for len(p.rest) == 0 {
-		piece, ok := p.next()
-		if !ok {
-			return false
-		}
-		p.rest = piece
-	}
-	return true
-}
-
-func (p *pieces) Read(into []byte) (int, error) {
-	if !p.fill() {
-		return 0, io.EOF
-	}
-	n := copy(into, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
-}
-
-// ReadByte makes zlib read no further than it needs.
-func (p *pieces) ReadByte() (byte, error) {
-	if !p.fill() {
-		return 0, io.EOF
-	}
-	b := p.rest[0]
-	p.rest = p.rest[1:]
-	return b, nil
 }
 
 // Compress makes a CompressedData in DER.

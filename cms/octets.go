@@ -20,19 +20,58 @@ func (o Octets) Size() int { return o.size }
 // Pieces goes through the bytes piece by piece, in order.
 func (o Octets) Pieces() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if !o.parts {
-			yield(o.raw)
-			return
-		}
-		r := newReader(o.raw, o.depth)
-		for {
-			piece, err := r.piece(0)
-			// err is nil: octets has read these pieces before.
-			if piece == nil || err != nil || !yield(piece) {
-				return
-			}
+		p := o.reader()
+		for p.fill() && yield(p.rest) {
+			p.rest = nil
 		}
 	}
+}
+
+// pieces reads an Octets from front to end.
+type pieces struct {
+	rest []byte  // of the piece that is read
+	from *reader // of the pieces behind it; nil where there are none
+}
+
+func (o Octets) reader() *pieces {
+	if !o.parts {
+		return &pieces{rest: o.raw}
+	}
+	return &pieces{from: newReader(o.raw, o.depth)}
+}
+
+// fill reports whether there is another byte in rest.
+func (p *pieces) fill() bool {
+	for len(p.rest) == 0 {
+		if p.from == nil {
+			return false
+		}
+		piece, err := p.from.piece(0)
+		if piece == nil || err != nil { // err is nil: octets has read these pieces before
+			return false
+		}
+		p.rest = piece
+	}
+	return true
+}
+
+func (p *pieces) Read(into []byte) (int, error) {
+	if !p.fill() {
+		return 0, io.EOF
+	}
+	n := copy(into, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// ReadByte makes zlib read no further than it needs.
+func (p *pieces) ReadByte() (byte, error) {
+	if !p.fill() {
+		return 0, io.EOF
+	}
+	b := p.rest[0]
+	p.rest = p.rest[1:]
+	return b, nil
 }
 
 // Write writes the bytes to w: a Content.
