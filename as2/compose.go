@@ -94,12 +94,7 @@ func (w Wrapping) Wrap(content Composed, asked crypto.Hash) (Composed, MIC, erro
 	return c, mic, err
 }
 
-func (w Wrapping) hash() crypto.Hash {
-	if w.Signature.Hash == 0 {
-		return crypto.SHA256
-	}
-	return w.Signature.Hash
-}
+func (w Wrapping) hash() crypto.Hash { return w.Signature.HashFunc() }
 
 // sign makes multipart/signed of an entity: RFC 1847 §2.1, RFC 8551 §3.5.3. The
 // signature is base64, since some cannot read it otherwise.
@@ -107,10 +102,6 @@ func sign(s cms.Signature, entity []byte) (Composed, error) {
 	der, err := s.Sign(cms.InMemory(entity))
 	if err != nil {
 		return Composed{}, fmt.Errorf("sign: %w", err)
-	}
-	hash := s.Hash
-	if hash == 0 {
-		hash = crypto.SHA256
 	}
 	boundary := boundaryOf(entity)
 	var b bytes.Buffer
@@ -123,7 +114,7 @@ func sign(s cms.Signature, entity []byte) (Composed, error) {
 		"Content-Disposition: attachment; filename=\"smime.p7s\"\r\n\r\n")
 	b.WriteString(lines(der))
 	b.WriteString("\r\n--" + boundary + "--\r\n")
-	return Composed{ContentType: fmt.Sprintf(`multipart/signed; protocol="application/pkcs7-signature"; micalg=%s; boundary="%s"`, digestName(hash), boundary), Body: b.Bytes()}, nil
+	return Composed{ContentType: fmt.Sprintf(`multipart/signed; protocol="application/pkcs7-signature"; micalg=%s; boundary="%s"`, digestName(s.HashFunc()), boundary), Body: b.Bytes()}, nil
 }
 
 // boundaryOf makes a boundary that does not stand in text: of its digest, so that the

@@ -28,46 +28,44 @@ type Signature struct {
 	NoAttributes   bool // signs the content itself: no signing time then
 }
 
-// Sign makes a detached SignedData in DER: RFC 5652 §5, the .p7s of S/MIME. The
-// error is content's, the key's, or says what of Signature does not fit.
-func (s Signature) Sign(content Content) ([]byte, error) {
-	_, der, err := s.sign(content, nil)
-	return der, err
+// HashFunc is the hash that the content is digested with: the micalg of S/MIME, and
+// that of the MIC.
+func (s Signature) HashFunc() crypto.Hash {
+	if s.Key != nil {
+		if _, edwards := s.Key.Public().(ed25519.PublicKey); edwards {
+			return crypto.SHA512
+		}
+	}
+	return cmp.Or(s.Hash, crypto.SHA256)
 }
 
-// SignDigest is Sign that also gives the digest of the content by the hash that
-// was taken: a MIC, RFC 4130 §7.3.1.
-func (s Signature) SignDigest(content Content) (digest, der []byte, err error) {
-	return s.sign(content, nil)
-}
+// Sign makes a detached SignedData in DER: RFC 5652 §5, the .p7s of S/MIME. The
+// error is content's, the key's, or says what of Signature does not fit.
+func (s Signature) Sign(content Content) ([]byte, error) { return s.sign(content, nil) }
 
 // SignAttached makes a SignedData in DER that holds the content.
 func (s Signature) SignAttached(content []byte) ([]byte, error) {
 	if content == nil {
 		content = []byte{} // to hold nothing is not to be detached
 	}
-	_, der, err := s.sign(InMemory(content), content)
-	return der, err
+	return s.sign(InMemory(content), content)
 }
 
 // sign signs the content; with attached it stands inside.
-func (s Signature) sign(content Content, attached []byte) (digest, der []byte, err error) {
+func (s Signature) sign(content Content, attached []byte) (der []byte, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("sign: %w", err)
 		}
 	}()
 	if s.Key == nil || s.Certificate == nil {
-		return nil, nil, errors.New("neither key nor certificate may be missing")
+		return nil, errors.New("neither key nor certificate may be missing")
 	}
 	_, edwards := s.Key.Public().(ed25519.PublicKey)
-	hash := cmp.Or(s.Hash, crypto.SHA256)
-	if edwards {
-		hash = crypto.SHA512
-	}
+	hash := s.HashFunc()
 	hashID := hashIdentifier(hash)
 	if hashID == nil {
-		return nil, nil, fmt.Errorf("%w: the digest algorithm %s", ErrUnsupported, hash)
+		return nil, fmt.Errorf("%w: the digest algorithm %s", ErrUnsupported, hash)
 	}
 	state := hash.New()
 	var whole bytes.Buffer
@@ -76,9 +74,9 @@ func (s Signature) sign(content Content, attached []byte) (digest, der []byte, e
 		to = io.MultiWriter(state, &capped{buffer: &whole, most: mostSignedWhole})
 	}
 	if err := content(to); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	digest = state.Sum(nil)
+	digest := state.Sum(nil)
 
 	message, signedDigest, attributes := whole.Bytes(), digest, []byte(nil)
 	if !s.NoAttributes {
@@ -91,14 +89,14 @@ func (s Signature) sign(content Content, attached []byte) (digest, der []byte, e
 	}
 	algorithm, options, err := s.algorithm(hash)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !edwards {
 		message = signedDigest
 	}
 	signature, err := s.Key.Sign(rand.Reader, message, options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 
 	version, id := byte(1), sequence(s.Certificate.Issuer, element(byte(tagInteger), s.Certificate.Serial))
@@ -118,7 +116,7 @@ func (s Signature) sign(content Content, attached []byte) (digest, der []byte, e
 	if attached != nil {
 		encapsulated = sequence(element(byte(tagOID), oidData), explicit(0, element(byte(tagOctetString), attached)))
 	}
-	return digest, contentInfo(oidSigned, integer(version), setOf(sequence(hashID)), encapsulated, certificates, setOf(info)), nil
+	return contentInfo(oidSigned, integer(version), setOf(sequence(hashID)), encapsulated, certificates, setOf(info)), nil
 }
 
 // contentInfo wraps the fields of a content. It copies them once.

@@ -138,6 +138,19 @@ func TestWhatWasSigned(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("the hash is the one that was said", func(t *testing.T) {
+		for _, c := range []struct {
+			key        string
+			told, want crypto.Hash
+		}{{"rsa", 0, crypto.SHA256}, {"rsa", crypto.SHA384, crypto.SHA384}, {"ed25519", 0, crypto.SHA512}, {"ed25519", crypto.SHA256, crypto.SHA512}} {
+			k := testKey(t, c.key)
+			how := Signature{Key: k.Private.(crypto.Signer), Certificate: k.Certificate, Hash: c.told}
+			v, err := signedBy(t, k, how).Verify(InMemory(interchange), []*Certificate{k.Certificate}, Policy{})
+			if err != nil || v.Hash != c.want || how.HashFunc() != c.want {
+				t.Errorf("%s with %s: %v, said %s, %v", c.key, c.told, v, how.HashFunc(), err)
+			}
+		}
+	})
 	t.Run("the signing time is told", func(t *testing.T) {
 		for _, at := range []time.Time{{}, time.Date(2026, 11, 30, 10, 0, 7, 0, time.UTC), time.Date(2051, 1, 2, 3, 4, 5, 0, time.UTC)} {
 			v, err := signedBy(t, k, Signature{Time: at}).Verify(InMemory(interchange), of, Policy{})
