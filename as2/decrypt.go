@@ -62,8 +62,18 @@ func (o *opening) compressed(der []byte) error {
 		return o.cannotDecompress(err, "The compressed part cannot be read.")
 	}
 	most := min(o.left, max(freeRatio, ratio*int64(c.Size)))
+	leave, err := o.room(most)
+	if err != nil {
+		return err
+	}
 	content, err := c.Decompress(most)
+	leave()
+	if err == nil { // of what it may be, it is that much
+		_, err = o.room(int64(len(content)))
+	}
 	switch {
+	case errors.Is(err, ErrNoRoom):
+		return err
 	case errors.Is(err, cms.ErrLimit):
 		return fault(decompressionFailed, err, "The message is larger than %d bytes when it is decompressed, or more than %d times as large. Send it uncompressed, or in several.", o.left, ratio)
 	case err != nil:
@@ -80,6 +90,18 @@ func (o *opening) compressed(der []byte) error {
 		return err
 	}
 	return nil
+}
+
+// room takes memory, which the one who has opened the message gives back.
+func (o *opening) room(n int64) (leave func(), err error) {
+	if o.Room == nil {
+		return func() {}, nil
+	}
+	leave, ok := o.Room(n)
+	if !ok {
+		return nil, ErrNoRoom
+	}
+	return leave, nil
 }
 
 func (o *opening) cannotDecompress(err error, detail string) *Fault {

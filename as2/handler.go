@@ -149,6 +149,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		line.Reason, line.Err = reasonOf(err)
 	}
 	line.Took = time.Since(start)
+	if d.notified != nil && err == nil { // no delivery, and logged
+		return
+	}
 	h.Metrics.Count(line, h.now())
 	line.Write(r.Context(), h.log())
 	if unread {
@@ -184,8 +187,11 @@ func (h *Handler) notified(ctx context.Context, d *opened) error {
 		}
 	}
 	d.notified = n
-	if !expected {
-		h.log().WarnContext(ctx, "an MDN came that nobody waits for", "partner", d.partner.ID, "original_message_id", n.Original, "disposition", n.Disposition.String())
+	about := []any{"partner", d.partner.ID, "original_message_id", n.Original, "disposition", n.Disposition.String(), "signed", d.m.Signed}
+	if expected {
+		h.log().InfoContext(ctx, "an MDN came", about...)
+	} else {
+		h.log().WarnContext(ctx, "an MDN came that nobody waits for", about...)
 	}
 	return nil
 }

@@ -9,12 +9,12 @@ type memory struct{ used atomic.Int64 }
 // how many deliveries are let in.
 const smallMessage = 1 << 20
 
-// take reserves n bytes of limit; not ok where they are in use.
+// take reserves n bytes of limit; not ok where that many are not free.
 func (m *memory) take(n, limit int64) (leave func(), ok bool) {
 	if n <= smallMessage {
 		return func() {}, true
 	}
-	if m.used.Add(n) > limit && m.used.Load() != n { // alone it may have all
+	if m.used.Add(n) > limit {
 		m.used.Add(-n)
 		return nil, false
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/edigw/edigw/as2/entity"
@@ -240,11 +241,17 @@ func (h *Handler) plain(r *http.Request, o *opened) error {
 // wrapped opens a body that has to be taken apart.
 func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 	size := o.spooled.Payload.Size()
-	leave, ok := h.memory.take(size, limits.Memory)
-	if !ok {
-		return &refusal{status: http.StatusServiceUnavailable, reason: "memory", cause: gateway.ErrCrowded}
+	room := func(n int64) (leave func(), ok bool) {
+		if leave, ok = h.memory.take(n, limits.Memory); ok {
+			leave = sync.OnceFunc(leave)
+			o.leave = append(o.leave, leave) // whatever is not given back before
+		}
+		return leave, ok
 	}
-	o.leave = append(o.leave, leave)
+	crowded := &refusal{status: http.StatusServiceUnavailable, reason: "memory", cause: gateway.ErrCrowded}
+	if _, ok := room(2 * size); !ok { // what came, and what it is decoded to
+		return crowded
+	}
 	body, err := o.spooled.Payload.Slice(0, size)
 	if err != nil {
 		return err
@@ -252,10 +259,13 @@ func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 	if _, mine := o.spooled.Payload.InMemory(); mine && isCMS(outerEntity(r.Header, nil).ContentType()) {
 		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails
 	}
-	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened,
+	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened, Room: room,
 		Keys: func() ([]cms.Key, error) { return h.decrypters(r.Context(), o.partner.Organisation) }}
 	o.m, err = opener.Open(outerEntity(r.Header, body), o.wanted)
-	if err == nil {
+	switch {
+	case errors.Is(err, ErrNoRoom):
+		return crowded
+	case err == nil:
 		o.report = o.m.Report
 	}
 	return err

@@ -17,8 +17,8 @@ import (
 const (
 	maxLayers       = 8
 	maxAttachments  = 100
-	ratio           = 200      // decompressed bytes for each compressed one
-	freeRatio       = 16 << 20 // up to which none is asked
+	ratio           = 200     // decompressed bytes for each compressed one
+	freeRatio       = 1 << 20 // up to which none is asked
 	defaultMaxBytes = 256 << 20
 )
 
@@ -30,6 +30,9 @@ type Opener struct {
 	Leads   func([]byte) bool         // whether text begins an interchange; nil: all does
 	Now     time.Time
 	Max     int64 // bytes of a message, decompressed; 0 is 256 MiB
+	// Room takes memory for so many bytes until the func it gives is called; not ok where
+	// others have it, and the message is then left with ErrNoRoom. nil has room.
+	Room func(n int64) (leave func(), ok bool)
 }
 
 // Opened is a message as far as it could be opened, also where there is a fault.
@@ -80,6 +83,9 @@ func (o *Opener) Open(outer *entity.Entity, wanted Wanted) (*Opened, error) {
 	}
 	return op.m, err
 }
+
+// ErrNoRoom: the message may need more memory than there is now.
+var ErrNoRoom = errors.New("others that are opened have the memory")
 
 // opening is one message being opened.
 type opening struct {
