@@ -23,9 +23,12 @@ const (
 	tagUTCTime         tag = 0x17
 	tagGeneralizedTime tag = 0x18
 
-	contextSpecific tag  = 0x80 // + the number in [ ]
+	contextSpecific tag  = 0x80
 	constructed     byte = 0x20
 )
+
+// tagged is the tag [n].
+func tagged(n byte) tag { return contextSpecific | tag(n) }
 
 func (t tag) String() string {
 	if t&0xc0 == contextSpecific {

@@ -64,7 +64,7 @@ func (c *Certificate) read(r *reader) (err error) {
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
-	if r.next(contextSpecific | 0) { // version
+	if r.next(tagged(0)) { // version
 		if _, err := r.skip(); err != nil {
 			return err
 		}
@@ -87,14 +87,14 @@ func (c *Certificate) read(r *reader) (err error) {
 	if c.SPKI, err = r.whole(tagSequence); err != nil {
 		return err
 	}
-	for _, t := range []tag{contextSpecific | 1, contextSpecific | 2} { // unique identifiers
+	for _, t := range []tag{tagged(1), tagged(2)} { // unique identifiers
 		if r.next(t) {
 			if _, err := r.skip(); err != nil {
 				return err
 			}
 		}
 	}
-	if r.next(contextSpecific | 3) {
+	if r.next(tagged(3)) {
 		if err := c.extensions(r); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (c *Certificate) validity(r *reader) error {
 }
 
 func (c *Certificate) extensions(r *reader) error {
-	if err := r.enter(contextSpecific | 3); err != nil {
+	if err := r.enter(tagged(3)); err != nil {
 		return err
 	}
 	if err := r.enter(tagSequence); err != nil {

@@ -50,7 +50,7 @@ func (c *Compressed) read(r *reader) error {
 	if !r.more() {
 		return fmt.Errorf("%w: compressed content that stands outside", ErrUnsupported)
 	}
-	if err := r.enter(contextSpecific | 0); err != nil {
+	if err := r.enter(tagged(0)); err != nil {
 		return err
 	}
 	if c.content, err = r.octets(tagOctetString); err != nil {

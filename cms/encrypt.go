@@ -72,6 +72,7 @@ func (e Envelope) recipient(to *Certificate, key []byte, c cipherOf) (info []byt
 	case *rsa.PublicKey:
 		algorithm, encrypted := sequence(element(byte(tagOID), oidRSA), null), []byte(nil)
 		if e.OAEP == 0 {
+			//lint:ignore SA1019 most AS2 products have nothing else: RFC 8551 §2.3
 			encrypted, err = rsa.EncryptPKCS1v15(rand.Reader, public, key)
 		} else if algorithm, err = oaepIdentifier(e.OAEP); err == nil {
 			encrypted, err = rsa.EncryptOAEP(e.OAEP.New(), rand.Reader, public, key, nil)

@@ -56,7 +56,7 @@ func (e *Enveloped) read(r *reader, l Limits) error {
 	if _, err := r.primitive(tagInteger); err != nil { // version: what it says, the structure says
 		return err
 	}
-	if r.next(contextSpecific | 0) { // the sender's certificates: for keys that are not ephemeral
+	if r.next(tagged(0)) { // the sender's certificates: for keys that are not ephemeral
 		if _, err := r.skip(); err != nil {
 			return err
 		}
@@ -76,14 +76,14 @@ func (e *Enveloped) read(r *reader, l Limits) error {
 		return err
 	}
 	if e.Kind == EnvelopedData {
-		if r.next(contextSpecific | 1) { // unprotected attributes
+		if r.next(tagged(1)) { // unprotected attributes
 			if _, err := r.skip(); err != nil {
 				return err
 			}
 		}
 		return e.tagInside()
 	}
-	if r.next(contextSpecific | 1) {
+	if r.next(tagged(1)) {
 		raw, err := r.skip()
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (e *Enveloped) read(r *reader, l Limits) error {
 		return err
 	}
 	e.tag = bytes.Clone(tag.Bytes())
-	if r.next(contextSpecific | 2) {
+	if r.next(tagged(2)) {
 		_, err = r.skip()
 	}
 	return err
@@ -137,7 +137,7 @@ func (e *Enveloped) encrypted(r *reader) error {
 	if !r.more() {
 		return fmt.Errorf("%w: encrypted content that stands outside", ErrUnsupported)
 	}
-	if e.content, err = r.octets(contextSpecific | 0); err != nil {
+	if e.content, err = r.octets(tagged(0)); err != nil {
 		return err
 	}
 	e.Size = e.content.Size()

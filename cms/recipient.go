@@ -10,7 +10,7 @@ func (e *Enveloped) recipient(r *reader, l Limits) error {
 	switch {
 	case r.next(tagSequence):
 		return e.transported(r, l)
-	case r.next(contextSpecific | 1):
+	case r.next(tagged(1)):
 		return e.agreed(r, l)
 	}
 	if err := e.add(&recipient{algorithm: algorithm{}}, l); err != nil {
@@ -67,7 +67,7 @@ func (r *reader) key(t tag) ([]byte, error) {
 // agreed reads a KeyAgreeRecipientInfo: RFC 5652 §6.2.2, RFC 5753 §3.1.
 func (e *Enveloped) agreed(r *reader, l Limits) (err error) {
 	common := recipient{agreed: true}
-	if err := r.enter(contextSpecific | 1); err != nil {
+	if err := r.enter(tagged(1)); err != nil {
 		return err
 	}
 	if _, err := r.primitive(tagInteger); err != nil { // version
@@ -76,8 +76,8 @@ func (e *Enveloped) agreed(r *reader, l Limits) (err error) {
 	if common.originator, err = r.originator(); err != nil {
 		return err
 	}
-	if r.next(contextSpecific | 1) {
-		if err := r.enter(contextSpecific | 1); err != nil {
+	if r.next(tagged(1)) {
+		if err := r.enter(tagged(1)); err != nil {
 			return err
 		}
 		if common.ukm, err = r.key(tagOctetString); err != nil {
@@ -120,13 +120,13 @@ func (e *Enveloped) agreed(r *reader, l Limits) (err error) {
 // originator reads an OriginatorIdentifierOrKey, and gives the point of an
 // ephemeral key; nil where the sender's key stands in a certificate.
 func (r *reader) originator() (point []byte, err error) {
-	if err := r.enter(contextSpecific | 0); err != nil {
+	if err := r.enter(tagged(0)); err != nil {
 		return nil, err
 	}
-	if !r.next(contextSpecific | 1) {
+	if !r.next(tagged(1)) {
 		return nil, r.leaveRest()
 	}
-	if err := r.enter(contextSpecific | 1); err != nil {
+	if err := r.enter(tagged(1)); err != nil {
 		return nil, err
 	}
 	// Its algorithm is that of our key: a point of another curve is none of ours.
@@ -148,10 +148,10 @@ func (r *reader) originator() (point []byte, err error) {
 
 // agreedIdentifier reads a KeyAgreeRecipientIdentifier.
 func (r *reader) agreedIdentifier() (issuer, serial, keyID []byte, err error) {
-	if !r.next(contextSpecific | 0) {
+	if !r.next(tagged(0)) {
 		return r.identifier()
 	}
-	if err := r.enter(contextSpecific | 0); err != nil {
+	if err := r.enter(tagged(0)); err != nil {
 		return nil, nil, nil, err
 	}
 	if keyID, err = r.key(tagOctetString); err != nil {

@@ -85,19 +85,19 @@ func (s *signing) parametersPSS(text []byte) error {
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
-	if err := r.hash(contextSpecific|0, &s.hash); err != nil {
+	if err := r.hash(tagged(0), &s.hash); err != nil {
 		return err
 	}
-	if err := r.maskGenerator(contextSpecific|1, &s.mgf); err != nil {
+	if err := r.maskGenerator(tagged(1), &s.mgf); err != nil {
 		return err
 	}
-	if r.next(contextSpecific | 2) { // length of the salt
+	if r.next(tagged(2)) { // length of the salt
 		if _, err := r.skip(); err != nil {
 			return err
 		}
 	}
-	if r.next(contextSpecific | 3) {
-		if err := r.enter(contextSpecific | 3); err != nil {
+	if r.next(tagged(3)) {
+		if err := r.enter(tagged(3)); err != nil {
 			return err
 		}
 		if trailer, err := r.primitive(tagInteger); err != nil || !bytes.Equal(minimal(trailer), []byte{1}) {

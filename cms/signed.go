@@ -80,7 +80,7 @@ func open(der []byte, l Limits, name string, read func(*reader) error, types ...
 		if !anyEqual(types, id) {
 			return fmt.Errorf("%w: its content type is %s", ErrUnsupported, typeText(id))
 		}
-		if err := r.enter(contextSpecific | 0); err != nil {
+		if err := r.enter(tagged(0)); err != nil {
 			return err
 		}
 		if err := r.enter(tagSequence); err != nil {
@@ -128,12 +128,12 @@ func (s *Signed) read(r *reader, l Limits) error {
 	if err := s.encapsulated(r); err != nil {
 		return err
 	}
-	if r.next(contextSpecific | 0) {
+	if r.next(tagged(0)) {
 		if err := s.certificates(r, l); err != nil {
 			return err
 		}
 	}
-	if r.next(contextSpecific | 1) { // CRLs: nothing is revoked by who signs
+	if r.next(tagged(1)) { // CRLs: nothing is revoked by who signs
 		if _, err := r.skip(); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *Signed) encapsulated(r *reader) (err error) {
 	}
 	s.Type = kindOf(s.typeID)
 	if r.more() {
-		if err := r.enter(contextSpecific | 0); err != nil {
+		if err := r.enter(tagged(0)); err != nil {
 			return err
 		}
 		// What PKCS #7 1.5 had in place of the OCTET STRING, RFC 5652 §5.2.1, nobody
@@ -182,7 +182,7 @@ func (s *Signed) encapsulated(r *reader) (err error) {
 }
 
 func (s *Signed) certificates(r *reader, l Limits) error {
-	if err := r.enter(contextSpecific | 0); err != nil {
+	if err := r.enter(tagged(0)); err != nil {
 		return err
 	}
 	for n := 0; r.more(); n++ {
@@ -217,7 +217,7 @@ func readSigner(r *reader) (*signer, error) {
 	if s.digest, err = r.algorithm(); err != nil {
 		return nil, err
 	}
-	if r.next(contextSpecific | 0) {
+	if r.next(tagged(0)) {
 		if s.attributes, err = r.skip(); err != nil {
 			return nil, err
 		}
@@ -246,8 +246,8 @@ func readSigner(r *reader) (*signer, error) {
 // identifier reads a SignerIdentifier or RecipientIdentifier: RFC 5652 §5.3,
 // §6.2.1.
 func (r *reader) identifier() (issuer, serial, keyID []byte, err error) {
-	if r.next(contextSpecific | 0) {
-		id, err := r.octets(contextSpecific | 0)
+	if r.next(tagged(0)) {
+		id, err := r.octets(tagged(0))
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -268,7 +268,7 @@ func (r *reader) identifier() (issuer, serial, keyID []byte, err error) {
 // readAttributes reads the attributes that count: RFC 5652 §11.
 func (s *signer) readAttributes() error {
 	r := newReader(s.attributes, partDepth)
-	if err := r.enter(contextSpecific | 0); err != nil {
+	if err := r.enter(tagged(0)); err != nil {
 		return err
 	}
 	for r.more() {

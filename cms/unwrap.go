@@ -69,6 +69,7 @@ func (one *recipient) unwrap(k Key, how KeyEncryption, size int) (key []byte, wh
 	case KeyRSAPKCS1:
 		d, _ := k.decrypter()
 		// That the padding is wrong is never told: a random key comes then.
+		//lint:ignore SA1019 most AS2 products have nothing else; see unwrap for what is done against the danger
 		key, why = d.Decrypt(rand.Reader, one.encrypted, &rsa.PKCS1v15DecryptOptions{SessionKeyLen: size})
 	case KeyRSAOAEP:
 		d, _ := k.decrypter()
@@ -105,14 +106,14 @@ func readOAEP(o *rsa.OAEPOptions, text []byte) error {
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
-	if err := r.hash(contextSpecific|0, &o.Hash); err != nil {
+	if err := r.hash(tagged(0), &o.Hash); err != nil {
 		return err
 	}
-	if err := r.maskGenerator(contextSpecific|1, &o.MGFHash); err != nil {
+	if err := r.maskGenerator(tagged(1), &o.MGFHash); err != nil {
 		return err
 	}
-	if r.next(contextSpecific | 2) {
-		if err := r.enter(contextSpecific | 2); err != nil {
+	if r.next(tagged(2)) {
+		if err := r.enter(tagged(2)); err != nil {
 			return err
 		}
 		a, err := r.algorithm()
