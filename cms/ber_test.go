@@ -212,6 +212,15 @@ func TestEveryKindOfBER(t *testing.T) {
 				})
 			}
 		}
+		t.Run(f.name+": a blank line stands before", func(t *testing.T) {
+			got, err := f.open(append([]byte("\r\n"), f.der...))
+			if err != nil || !bytes.Equal(got, f.content) {
+				t.Errorf("%q, %v", got, err)
+			}
+			if kind := KindOf(append([]byte("\n"), f.der...)); kind != KindOf(f.der) || kind == "" {
+				t.Errorf("it is %q", kind)
+			}
+		})
 		t.Run(f.name+": something stands behind", func(t *testing.T) {
 			if _, err := f.open(append(bytes.Clone(f.der), "x"...)); !errors.Is(err, ErrMalformed) {
 				t.Error(err)

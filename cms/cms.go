@@ -76,7 +76,7 @@ func (l Limits) recipients() int   { return cmp.Or(l.Recipients, 64) }
 // KindOf says what a message is by its content type, which decides whatever MIME
 // says; "" for what is none of the kinds here.
 func KindOf(der []byte) Kind {
-	r := newReader(der, 1)
+	r := newReader(begun(der), 1)
 	if r.enter(tagSequence) != nil {
 		return ""
 	}

@@ -68,7 +68,7 @@ func ParseSigned(der []byte, l Limits) (*Signed, error) {
 // open goes into a ContentInfo of one of the types, and into its content, which
 // read reads: RFC 5652 §3.
 func open(der []byte, l Limits, name string, read func(*reader) error, types ...[]byte) error {
-	r := newReader(der, l.depth())
+	r := newReader(begun(der), l.depth())
 	err := func() error {
 		if err := r.enter(tagSequence); err != nil {
 			return err
@@ -101,6 +101,12 @@ func open(der []byte, l Limits, name string, read func(*reader) error, types ...
 	}
 	return nil
 }
+
+// begun leaves out line ends in front of a message.
+//
+// QUIRK: a body that begins with a blank line more than it should (jstedfast/MimeKit
+// issue 105).
+func begun(der []byte) []byte { return bytes.TrimLeft(der, "\r\n") }
 
 func anyEqual(list [][]byte, id []byte) bool {
 	for _, one := range list {
