@@ -47,6 +47,17 @@ type sheet struct {
 	Types        []string              `json:"types"`
 	Told         sheetAnswers          `json:"acknowledgements"`
 	Limits       sheetLimits           `json:"limits"`
+	AS2          *sheetAS2             `json:"as2,omitempty"` // nil where the partner does not send over it
+}
+
+// sheetAS2 is what a partner has to know to send over AS2.
+type sheetAS2 struct {
+	URL        string   `json:"url"`
+	From       []string `json:"as2_from"`
+	To         []string `json:"as2_to"`
+	Signature  string   `json:"signature"`
+	Encryption string   `json:"encryption"`
+	MDNHosts   []string `json:"mdn_hosts"`
 }
 
 type sheetOrganisation struct {
@@ -133,6 +144,7 @@ func (c *call) partnerSheet() error {
 	if i := slices.IndexFunc(organisations, func(o partners.OrganisationSpec) bool { return o.ID == p.Organisation }); i >= 0 {
 		o := organisations[i]
 		s.Organisation = sheetOrganisation{o.ID, o.Name, append([]partners.Identifier{}, o.Identifiers...)}
+		s.AS2 = overAS2(p, o.AS2.Names, front.URL())
 	}
 	if a := p.AS4; a != nil {
 		s.AS4 = &sheetAS4{URL: front.URL() + "/as4", Profile: a.Profile, From: a.From, To: a.To, Agreement: a.Agreement, AgreementType: a.AgreementType,
@@ -162,6 +174,15 @@ func (c *call) partnerSheet() error {
 	}
 	s.Ours = append(s.Ours, ours...)
 	return c.reply(http.StatusOK, s)
+}
+
+// overAS2 is what a partner has to know of AS2; nil where either side has no name.
+func overAS2(p *partners.Partner, ours []string, url string) *sheetAS2 {
+	if len(p.AS2.Names) == 0 || len(ours) == 0 {
+		return nil
+	}
+	has := map[bool]string{true: "required", false: "optional"}
+	return &sheetAS2{URL: url + "/as2", From: p.AS2.Names, To: ours, Signature: has[p.AS2.SignatureRequired], Encryption: has[p.AS2.EncryptionNeeded], MDNHosts: append([]string{}, p.AS2.MDNHosts...)}
 }
 
 func orWord(s, word string) string {

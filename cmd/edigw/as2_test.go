@@ -86,6 +86,15 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
 			t.Errorf("got %s", r.out)
 		}
 	})
+	t.Run("the partner's sheet says where to send to, and under which names", func(t *testing.T) {
+		sheet := must("partners", "sheet", "north-company").out
+		for _, want := range []string{"| Send to | `" + g.at.Ingress + "/as2` |", "| Your names (AS2-From) | `NORTH-AS2` |", "| Our names (AS2-To) | `South \"Port\"` |",
+			"| Signature, by your certificate for as2_sign | required |", "| Encryption, to our certificate for as2_decrypt | required |", "| Asynchronous MDN | to 127.0.0.1:"} {
+			if !strings.Contains(sheet, want) {
+				t.Errorf("%q is not in\n%s", want, sheet)
+			}
+		}
+	})
 	t.Run("what is refused is told, and ends with 1", func(t *testing.T) {
 		must("partners", "apply", "-f", write("partners.yaml", configured(", old_algorithms: []")+"types: [DESADV]\n"))
 		other := write("other.edi", fmt.Sprintf(as2Invoice, 2, 2, 2))

@@ -132,6 +132,14 @@ type sheetTold struct {
 		RetryDays int   `json:"retry_window_days"`
 		KnownDays int   `json:"dedup_window_days"`
 	} `json:"limits"`
+	AS2 *struct {
+		URL        string   `json:"url"`
+		From       []string `json:"as2_from"`
+		To         []string `json:"as2_to"`
+		Signature  string   `json:"signature"`
+		Encryption string   `json:"encryption"`
+		MDNHosts   []string `json:"mdn_hosts"`
+	} `json:"as2"`
 }
 
 func (c *partnersSheet) Run(a *app) error {
@@ -183,6 +191,19 @@ func (s *sheetTold) markdown() string {
 		line("| You may also send for | %s |", strings.Join(s.SpeaksFor, ", "))
 	}
 	line("| At most | %d bytes a request |", s.Limits.Bytes)
+	if v := s.AS2; v != nil {
+		line("\n## Over AS2\n\n| | |\n|---|---|")
+		line("| Send to | `%s` |", v.URL)
+		line("| Your names (AS2-From) | %s |", quotedNames(v.From))
+		line("| Our names (AS2-To) | %s |", quotedNames(v.To))
+		line("| Signature, by your certificate for as2_sign | %s |", v.Signature)
+		line("| Encryption, to our certificate for as2_decrypt | %s |", v.Encryption)
+		line("| MDN | in the response, signed if you ask for it |")
+		if len(v.MDNHosts) > 0 {
+			line("| Asynchronous MDN | to %s |", strings.Join(v.MDNHosts, ", "))
+		}
+		line("\nSend a message again under its Message-ID until it has its MDN. A 503 says to come again later.")
+	}
 	if s.AS4 != nil {
 		s.as4(line)
 	}
@@ -229,6 +250,9 @@ func (s *sheetTold) markdown() string {
 	}
 	return b.String()
 }
+
+// quotedNames shows AS2 names, which may hold blanks.
+func quotedNames(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }
 
 // as4 tells what is agreed for AS4.
 func (s *sheetTold) as4(line func(format string, args ...any)) {
