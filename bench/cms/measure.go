@@ -55,8 +55,7 @@ func measure(ctx context.Context, w io.Writer, size, rounds int) (broken []strin
 	if err := content(at("content"), size); err != nil {
 		return nil, err
 	}
-	if _, err := run(ctx, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", at("key"), "-out", at("certificate"),
-		"-subj", "/CN=bench", "-days", "2"); err != nil {
+	if err := certify(ctx, at); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(w, "%d MB of content, median of %d rounds; CPU seconds, MB resident at most\n", size/1e6, rounds)
@@ -72,6 +71,12 @@ func measure(ctx context.Context, w io.Writer, size, rounds int) (broken []strin
 	return broken, nil
 }
 
+// certify makes a key and its certificate.
+func certify(ctx context.Context, at func(string) string) error {
+	_, err := run(ctx, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", at("key"), "-out", at("certificate"), "-subj", "/CN=bench", "-days", "2")
+	return err
+}
+
 // content writes a file of random bytes.
 func content(path string, size int) error {
 	f, err := os.Create(path)
@@ -84,16 +89,11 @@ func content(path string, size int) error {
 
 // run measures one message in interleaved rounds.
 func (m measurement) run(ctx context.Context, w io.Writer, self string, at func(string) string, size, rounds int) (kept bool, err error) {
-	made := append([]string{"cms"}, m.make...)
-	made = append(made, "-binary", "-in", at("content"), "-outform", "DER", "-out", at("message"))
 	theirs := []string{"cms", "-decrypt", "-binary", "-inform", "DER", "-in", at("message"), "-recip", at("certificate"), "-inkey", at("key"), "-out", os.DevNull}
 	if m.work == "verify" {
-		made = append(made, "-signer", at("certificate"), "-inkey", at("key"))
 		theirs = []string{"cms", "-verify", "-binary", "-inform", "DER", "-in", at("message"), "-CAfile", at("certificate"), "-purpose", "any", "-out", os.DevNull}
-	} else {
-		made = append(made, "-recip", at("certificate"))
 	}
-	if _, err := run(ctx, "openssl", made...); err != nil {
+	if _, err := run(ctx, "openssl", m.making(at)...); err != nil {
 		return false, err
 	}
 	var ourTimes, theirTimes, ourMemory, theirMemory []float64
@@ -121,6 +121,16 @@ func (m measurement) run(ctx context.Context, w io.Writer, self string, at func(
 	fmt.Fprintf(w, "%-22s ours %6.2f s %6.1f MB   openssl %6.2f s %6.1f MB   time %.2f × openssl's, memory %.2f × the content%s\n", m.name,
 		median(ourTimes), median(ourMemory)/1e6, median(theirTimes), median(theirMemory)/1e6, took, bytes, mark)
 	return kept, nil
+}
+
+// making is how openssl is told to make the message.
+func (m measurement) making(at func(string) string) []string {
+	args := append([]string{"cms"}, m.make...)
+	args = append(args, "-binary", "-in", at("content"), "-outform", "DER", "-out", at("message"))
+	if m.work == "verify" {
+		return append(args, "-signer", at("certificate"), "-inkey", at("key"))
+	}
+	return append(args, "-recip", at("certificate"))
 }
 
 // usage is what a process took.
