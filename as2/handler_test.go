@@ -631,6 +631,41 @@ func TestRawRequests(t *testing.T) {
 			})
 		}
 	}
+	t.Run("a body that does not come, or ends before its end, is told so, and nothing of it is received", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			sent string
+			want int
+		}{
+			"slow":      {"UNB+", http.StatusRequestTimeout},
+			"broken":    {"Transfer-Encoding: chunked\r\n\r\nzz\r\n", http.StatusBadRequest},
+			"no length": {"Content-Length: 0\r\n\r\n", http.StatusOK},
+		} {
+			in := newIngress(t, unsigned)
+			in.Limits.Pace = 50 * time.Millisecond
+			conn, err := net.Dial("tcp", strings.TrimPrefix(in.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			length := ""
+			if name == "slow" {
+				length = "Content-Length: 1000\r\n\r\n"
+			}
+			if _, err := fmt.Fprintf(conn, "POST /as2 HTTP/1.1\r\nHost: gw\r\nAS2-From: TALQUIST-AS2\r\nAS2-To: NORDHAFEN-AS2\r\nMessage-ID: <m1@x>\r\nDisposition-Notification-To: x\r\n%s%s", length, c.sent); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if a := in.read(resp); a.status != c.want {
+				t.Errorf("%s: got %s %s", name, a.says(), a.body)
+			}
+			if c.want != http.StatusOK && len(in.got) != 0 {
+				t.Errorf("%s: it was received", name)
+			}
+		}
+	})
 	t.Run("a header of the answer is as RFC 4130 spells it, and in one line each", func(t *testing.T) {
 		in := newIngress(t, unsigned)
 		conn, err := net.Dial("tcp", strings.TrimPrefix(in.url, "http://"))

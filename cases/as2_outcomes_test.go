@@ -3,7 +3,9 @@ package cases_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/edigw/edigw/documents"
@@ -171,6 +173,41 @@ func TestAS2Repeats(t *testing.T) {
 		r.told(r.post("m-3", asksMDN, other), positive, "")
 		r.postedOnce("R-2")
 	})
+	r.postedOnce("R-1")
+}
+
+// TestAS2HangUp is a sender whose connection is cut when his message is committed, and
+// whose MDN is lost: the retry gets it.
+func TestAS2HangUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, unsignedAS2)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := make(chan error, 1)
+	var once sync.Once
+	r.gateway.Hook = func(point string) {
+		if point == "claim" {
+			once.Do(func() { cut <- conn.Close() })
+		}
+	}
+	text := invoic("1", "R-1", "100.00")
+	if _, err := fmt.Fprintf(conn, "POST /as2 HTTP/1.1\r\nHost: gw\r\nAS2-From: TALQUIST-AS2\r\nAS2-To: NORDHAFEN-AS2\r\nMessage-ID: <m-1@talquist.example>\r\nContent-Type: application/EDIFACT\r\n%sContent-Length: %d\r\n\r\n%s", asksSigned, len(text), text); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-cut; err != nil {
+		t.Fatal(err)
+	}
+	again := r.post("m-1", asksSigned, text) // waits for the first
+	r.told(again, asSigned, "")
+	third := r.post("m-1", asksSigned, text)
+	if !bytes.Equal(again.body, third.body) {
+		t.Error("the MDN is another one")
+	}
+	if rows := r.deliveries(3); len(rows) != 3 || rows[2].Verdict != string(gateway.First) || rows[0].Verdict != string(gateway.Duplicate) || rows[1].Verdict != string(gateway.Duplicate) {
+		t.Errorf("got %d deliveries", len(rows))
+	}
 	r.postedOnce("R-1")
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -134,6 +135,23 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
 			case <-time.After(time.Minute):
 				t.Fatalf("no MDN came\n%s", g.log)
 			}
+		}
+	})
+	t.Run("an operator sees both", func(t *testing.T) {
+		var list struct {
+			Items []struct {
+				Event     string `json:"event_id"`
+				Type      string `json:"type"`
+				By        string `json:"by"`
+				MessageID string `json:"message_id"`
+			} `json:"items"`
+		}
+		text := must("acknowledgements", "list", "--partner", "north-company", "-o", "json").out
+		if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Items) != 2 {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if i := list.Items[0]; i.Type != "MDN" || i.By != "as2" || i.MessageID != `as2:South "Port":later-2@north.example` {
+			t.Errorf("got %+v", i)
 		}
 	})
 }
