@@ -57,6 +57,8 @@ func TestAS2(t *testing.T) {
 		return fmt.Sprintf(`kind: Partner
 id: south-company
 organisation: north
+identifiers: [{qualifier: "14", id: "4012345000009"}]
+types: [CONTRL, INVOIC]
 certificates: [{label: as2, file: south.pem, purposes: [as2_sign, as2_encrypt]}]
 as2:
   names: ["South \"Port\""]
@@ -66,9 +68,9 @@ kind: Partner
 id: north-company
 organisation: south
 identifiers: [{qualifier: "14", id: "5412345000013"}]
-certificates: [{label: as2, file: north.pem, purposes: [as2_sign]}]
-as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
-`, g.at.Ingress, strings.TrimPrefix(mdns.URL, "http://"), more)
+certificates: [{label: as2, file: north.pem, purposes: [as2_sign, as2_encrypt]}]
+as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "%s/as2"}%s}
+`, g.at.Ingress, strings.TrimPrefix(mdns.URL, "http://"), g.at.Ingress, more)
 	}
 	must("partners", "apply", "-f", write("partners.yaml", configured("")))
 	file := write("invoice.edi", fmt.Sprintf(as2Invoice, 1, 1, 1))
@@ -86,6 +88,20 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
 		if strings.Count(r.out, `"number": "AS2-1"`) != 1 {
 			t.Errorf("got %s", r.out)
 		}
+	})
+	t.Run("a functional acknowledgement goes back over AS2, and its MDN is right", func(t *testing.T) {
+		must("partners", "apply", "-f", write("partners.yaml", configured("")+"acknowledge_by: as2\n"))
+		must(direct("as2", "send", "south-company", write("fourth.edi", fmt.Sprintf(as2Invoice, 4, 4, 4)), "--allow-targets", "127.0.0.1")...)
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			came, left := must("messages", "list", "--partner", "south-company", "-o", "json").out, must("acknowledgements", "list", "--partner", "north-company", "-o", "json").out
+			if strings.Contains(came, `"outcome": "accepted"`) && strings.Contains(left, `"by": "as2"`) && strings.Contains(left, `"sent_at"`) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("came %s\nleft %s\n%s", came, left, g.log)
+			}
+		}
+		must("partners", "apply", "-f", write("partners.yaml", configured("")))
 	})
 	t.Run("the partner's sheet says where to send to, and under which names", func(t *testing.T) {
 		sheet := must("partners", "sheet", "north-company").out
@@ -147,7 +163,7 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"]%s}
 			} `json:"items"`
 		}
 		text := must("acknowledgements", "list", "--partner", "north-company", "-o", "json").out
-		if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Items) != 2 {
+		if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Items) != 3 {
 			t.Fatalf("%v: %s", err, text)
 		}
 		if i := list.Items[0]; i.Type != "MDN" || i.By != "as2" || i.MessageID != `as2:South "Port":later-2@north.example` {
