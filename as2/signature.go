@@ -121,7 +121,7 @@ func (o *opening) verify(s *cms.Signed, content cms.Content) error {
 		return err
 	}
 	for name, hash := range oldHashes {
-		if v.Hash == hash {
+		if v.Hash == hash || v.SignedHash == hash {
 			o.note("signed with " + name)
 		}
 	}

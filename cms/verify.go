@@ -44,6 +44,7 @@ type Verified struct {
 	Scheme      Scheme
 	Hash        crypto.Hash // of the content: the algorithm of the MIC, RFC 4130 §7.4.3
 	Digest      []byte      // of the content by Hash
+	SignedHash  crypto.Hash // of what the signature is over: seldom another
 	SigningTime time.Time   // what the signer says; zero where nothing. It proves nothing
 }
 
@@ -247,7 +248,7 @@ func (c *capped) Write(p []byte) (int, error) {
 // check checks one signer: RFC 5652 §5.4 and §5.6.
 func (s *Signed) check(a attempt, d *digested) (*Verified, error) {
 	v := &Verified{Matched: a.matched, Shown: a.shown, Scheme: a.signing.scheme,
-		Hash: a.hash, Digest: d.sums[a.hash], SigningTime: a.signingTime}
+		Hash: a.hash, Digest: d.sums[a.hash], SignedHash: a.signing.hash, SigningTime: a.signingTime}
 	var messages [][]byte // what may have been signed
 	switch {
 	case a.attributes == nil && likeAttributes(d.start):

@@ -161,6 +161,12 @@ func TestWhatWasSigned(t *testing.T) {
 	})
 }
 
+func sum(h crypto.Hash, text []byte) []byte {
+	state := h.New()
+	state.Write(text)
+	return state.Sum(nil)
+}
+
 func TestPolicy(t *testing.T) {
 	k := testKey(t, "rsa")
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -185,6 +191,15 @@ func TestPolicy(t *testing.T) {
 		s.signers[0].signing.id = schemes[5].id // sha1WithRSAEncryption
 		if _, err := s.Verify(InMemory(interchange), []*Certificate{k.Certificate}, Policy{}); !errors.Is(err, ErrForbidden) {
 			t.Error(err)
+		}
+		one := s.signers[0]
+		one.signature, err = rsa.SignPKCS1v15(nil, k.Private.(*rsa.PrivateKey), crypto.SHA1, sum(crypto.SHA1, asSet(one.attributes)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.Verify(InMemory(interchange), []*Certificate{k.Certificate}, Policy{Old: []crypto.Hash{crypto.SHA1}})
+		if err != nil || v.Hash != crypto.SHA256 || v.SignedHash != crypto.SHA1 {
+			t.Errorf("%v, %v", v, err)
 		}
 	})
 	t.Run("a short key", func(t *testing.T) {
@@ -251,11 +266,7 @@ func TestSeveralSigners(t *testing.T) {
 func TestSignaturesOfTheWild(t *testing.T) {
 	k := testKey(t, "rsa")
 	key := k.Private.(*rsa.PrivateKey)
-	sum := func(text []byte) []byte {
-		state := crypto.SHA256.New()
-		state.Write(text)
-		return state.Sum(nil)
-	}
+	sum := func(text []byte) []byte { return sum(crypto.SHA256, text) }
 	verify := func(t *testing.T, one *signer) (*Verified, error) {
 		t.Helper()
 		one.issuer, one.serial = k.Certificate.Issuer, k.Certificate.Serial
