@@ -195,33 +195,11 @@ func (c *Certificate) String() string {
 	return "certificate " + hexSerial(c.Serial) + " of " + nameText(c.Subject)
 }
 
-// hexSerial writes a serial number as people compare it.
-func hexSerial(serial []byte) string {
-	if len(serial) > 64 {
-		return fmt.Sprintf("of %d bytes", len(serial))
+// sameKey reports whether two certificates are of one key.
+func (c *Certificate) sameKey(other *Certificate) bool {
+	if bytes.Equal(c.SPKI, other.SPKI) {
+		return true
 	}
-	return fmt.Sprintf("%X", serialNumber(serial))
-}
-
-// sameSerial compares two serial numbers as integers. Octets in front that add
-// nothing do not count.
-//
-// QUIRK: a stack that takes serial numbers for positive writes a negative one with
-// a zero in front, and the other way round. Who signed is proved by the key.
-func sameSerial(a, b []byte) bool {
-	return bytes.Equal(bytes.TrimLeft(a, "\x00"), bytes.TrimLeft(b, "\x00")) || bytes.Equal(minimal(a), minimal(b))
-}
-
-// minimal strips what X.690 §8.3.2 says an INTEGER does not begin with.
-func minimal(n []byte) []byte {
-	for len(n) > 1 && (n[0] == 0 && n[1]&0x80 == 0 || n[0] == 0xff && n[1]&0x80 != 0) {
-		n = n[1:]
-	}
-	return n
-}
-
-// issued reports whether issuer and serial number of a message name the
-// certificate.
-func (c *Certificate) issued(issuer, serial []byte) bool {
-	return sameSerial(c.Serial, serial) && sameName(c.Issuer, issuer)
+	key, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && other.PublicKey != nil && key.Equal(other.PublicKey)
 }

@@ -59,7 +59,7 @@ func TestCertificatesThatOthersRefuse(t *testing.T) {
 		{"a serial number below zero", rebuilt([]byte{0x8f, 1}, good, info), "certificate -70FF of CN=ACME EDI"},
 		{"a serial number with zeros in front", rebuilt([]byte{0, 0, 7}, good, info), "certificate 7 of CN=ACME EDI"},
 		{"no serial number", rebuilt(nil, good, info), "certificate 0 of CN=ACME EDI"},
-		{"a serial number of 70 bytes below zero", rebuilt(bytes.Repeat([]byte{0x87}, 70), good, info), "certificate of 70 bytes of CN=ACME EDI"},
+		{"a serial number of 70 bytes below zero", rebuilt(bytes.Repeat([]byte{0x87}, 70), good, info), "certificate with a number of 70 bytes of CN=ACME EDI"},
 		{"a modulus without the zero in front", rebuilt([]byte{7}, good, rsaInfo(oidRSA, modulus, []byte{1, 0, 1})), "certificate 7 of CN=ACME EDI"},
 		{"a key for PSS alone", rebuilt([]byte{7}, good, rsaInfo(oidPSS, append([]byte{0}, modulus...), []byte{1, 0, 1})), "certificate 7 of CN=ACME EDI"},
 		{"a key for OAEP alone", rebuilt([]byte{7}, good, rsaInfo(oidOAEP, append([]byte{0}, modulus...), []byte{1, 0, 1})), "certificate 7 of CN=ACME EDI"},

@@ -119,32 +119,6 @@ func (s Signature) sign(content Content, attached []byte) (der []byte, err error
 	return contentInfo(oidSigned, integer(version), setOf(sequence(hashID)), encapsulated, certificates, setOf(info)), nil
 }
 
-// contentInfo wraps the fields of a content. It copies them once.
-func contentInfo(id []byte, fields ...[]byte) []byte {
-	length := 0
-	for _, f := range fields {
-		length += len(f)
-	}
-	out := startContent(id, length)
-	for _, f := range fields {
-		out = append(out, f...)
-	}
-	return out
-}
-
-// startContent begins a ContentInfo whose content has fields of length bytes, which
-// follow: there is room for them. RFC 5652 §3.
-func startContent(id []byte, length int) []byte {
-	inner := headerSize(length) + length
-	kind := element(byte(tagOID), id)
-	outer := len(kind) + headerSize(inner) + inner
-	out := make([]byte, 0, headerSize(outer)+outer)
-	out = appendHeader(out, byte(tagSequence)|constructed, outer)
-	out = append(out, kind...)
-	out = appendHeader(out, byte(contextSpecific)|constructed, inner)
-	return appendHeader(out, byte(tagSequence)|constructed, length)
-}
-
 // attributes writes the signed attributes as they are signed: RFC 5652 §5.4 and
 // §11.
 func (s Signature) attributes(digest []byte) []byte {

@@ -2,8 +2,6 @@ package cms
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/sha1"
 	"fmt"
 	"io"
 	"time"
@@ -63,65 +61,6 @@ func ParseSigned(der []byte, l Limits) (*Signed, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// open goes into a ContentInfo of one of the types, and into its content, which
-// read reads: RFC 5652 §3.
-func open(der []byte, l Limits, name string, read func(*reader) error, types ...[]byte) error {
-	r := newReader(begun(der), l.depth())
-	err := func() error {
-		if err := r.enter(tagSequence); err != nil {
-			return err
-		}
-		id, err := r.primitive(tagOID)
-		if err != nil {
-			return err
-		}
-		if !anyEqual(types, id) {
-			return fmt.Errorf("%w: its content type is %s", ErrUnsupported, typeText(id))
-		}
-		if err := r.enter(tagged(0)); err != nil {
-			return err
-		}
-		if err := r.enter(tagSequence); err != nil {
-			return err
-		}
-		if err := read(r); err != nil {
-			return err
-		}
-		for range 3 {
-			if err := r.leave(); err != nil {
-				return err
-			}
-		}
-		return r.finish()
-	}()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// begun leaves out line ends in front of a message.
-//
-// QUIRK: a body that begins with a blank line more than it should (jstedfast/MimeKit
-// issue 105).
-func begun(der []byte) []byte { return bytes.TrimLeft(der, "\r\n") }
-
-func anyEqual(list [][]byte, id []byte) bool {
-	for _, one := range list {
-		if bytes.Equal(one, id) {
-			return true
-		}
-	}
-	return false
-}
-
-func typeText(id []byte) string {
-	if k := kindOf(id); k != "" {
-		return string(k)
-	}
-	return dotted(id)
 }
 
 func (s *Signed) read(r *reader, l Limits) error {
@@ -249,28 +188,6 @@ func readSigner(r *reader) (*signer, error) {
 	return s, r.leaveRest()
 }
 
-// identifier reads a SignerIdentifier or RecipientIdentifier: RFC 5652 §5.3,
-// §6.2.1.
-func (r *reader) identifier() (issuer, serial, keyID []byte, err error) {
-	if r.next(tagged(0)) {
-		id, err := r.octets(tagged(0))
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return nil, nil, id.Bytes(), nil
-	}
-	if err := r.enter(tagSequence); err != nil {
-		return nil, nil, nil, err
-	}
-	if issuer, err = r.whole(tagSequence); err != nil {
-		return nil, nil, nil, err
-	}
-	if serial, err = r.primitive(tagInteger); err != nil {
-		return nil, nil, nil, err
-	}
-	return issuer, serial, nil, r.leave()
-}
-
 // readAttributes reads the attributes that count: RFC 5652 §11.
 func (s *signer) readAttributes() error {
 	r := newReader(s.attributes, partDepth)
@@ -330,52 +247,4 @@ func (s *signer) readAttributes() error {
 		}
 	}
 	return r.leave()
-}
-
-// named reports whether an identifier of a message names the certificate.
-//
-// QUIRK: for a certificate that has no key identifier some take the SHA-1 of its
-// key, which RFC 5280 §4.2.1.2 proposes.
-func (c *Certificate) named(issuer, serial, keyID []byte) bool {
-	if keyID == nil {
-		return c.issued(issuer, serial)
-	}
-	return bytes.Equal(c.keyIdentifier(), keyID)
-}
-
-// keyIdentifier is what the certificate says, or what it should.
-func (c *Certificate) keyIdentifier() []byte {
-	if c.SubjectKeyID != nil {
-		return c.SubjectKeyID
-	}
-	r := newReader(c.SPKI, partDepth)
-	if len(c.SPKI) > mostKeyInfo || r.enter(tagSequence) != nil {
-		return nil
-	}
-	if _, err := r.skip(); err != nil {
-		return nil
-	}
-	bits, err := r.primitive(tagBitString)
-	if err != nil || len(bits) == 0 {
-		return nil
-	}
-	sum := sha1.Sum(bits[1:])
-	return sum[:]
-}
-
-// sameKey reports whether two certificates are of one key.
-func (c *Certificate) sameKey(other *Certificate) bool {
-	if bytes.Equal(c.SPKI, other.SPKI) {
-		return true
-	}
-	key, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
-	return ok && other.PublicKey != nil && key.Equal(other.PublicKey)
-}
-
-// identifierText says for people what an identifier names.
-func identifierText(issuer, serial, keyID []byte) string {
-	if keyID != nil {
-		return fmt.Sprintf("the certificate of key identifier %X", keyID[:min(len(keyID), 64)])
-	}
-	return "certificate " + hexSerial(serial) + " issued by " + nameText(issuer)
 }
