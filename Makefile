@@ -88,8 +88,8 @@ api-fuzz: setup ## Hold the API against its document with schemathesis, API_FUZZ
 interop-edi: ## Have other people's EDI parsers read what ours reads, and say who is right
 	go run ./bench/interop $(ARGS)
 
-interop-as2: ## pyas2lib, phase2, OpenAS2 and libas2 as senders and receivers, in every combination that partners use
-	go run ./bench/as2 -peers-only $(ARGS)
+interop-as2: setup ## pyas2lib, phase2, OpenAS2 and libas2 send to us and we to them, in every combination that partners use (ARGS=-peers-only: they to each other)
+	go run ./bench/as2 $(ARGS)
 
 interop-cms: ## Have Bouncy Castle and package cms open what the other made, of every algorithm
 	go run ./bench/cms -interop -peers bin/peers

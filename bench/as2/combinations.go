@@ -15,6 +15,9 @@ import (
 type combination struct {
 	by      string // pyas2, phase2, libas2, openssl
 	message message
+	again   bool   // it is sent a second time, under its Message-ID
+	ownMIC  bool   // the sender's own MIC is over other bytes than the specifications say
+	refused string // the disposition that it has to have, "" for processed
 }
 
 func (c combination) String() string {
@@ -38,7 +41,9 @@ func (c combination) String() string {
 			mdn = m.mdn + " MDN " + m.mdnDigest
 		}
 	}
-	return c.by + ": " + strings.Join(append(words, mdn), ", ")
+	words = append(words, mdn)
+	add(c.again, "again")
+	return c.by + ": " + strings.Join(words, ", ")
 }
 
 // mdns are the ways to ask for an answer to a message signed with digest.
@@ -50,7 +55,7 @@ func mdns(digest string) []message {
 // byPyas2 are all combinations of signing with each digest, encryption, compression
 // and the ways of MDNs, and each of the other algorithms.
 func byPyas2() (list []combination) {
-	add := func(m message) { list = append(list, combination{"pyas2", m}) }
+	add := func(m message) { list = append(list, combination{by: "pyas2", message: m}) }
 	for _, digest := range []string{"", "sha1", "sha256", "sha384", "sha512"} {
 		for _, encryption := range []string{"", "aes128-cbc"} {
 			for _, compressed := range []bool{false, true} {
@@ -97,7 +102,11 @@ func byPhase2() (list []combination) {
 	} {
 		// Without an algorithm asked for it expects SHA-256's, RFC 4130 §7.4.3 SHA-1's.
 		m.mdn, m.mdnDigest = "sync", cmp.Or(m.digest, "sha256")
-		list = append(list, combination{"phase2", m})
+		c := combination{by: "phase2", message: m}
+		// It takes that of the compressed part, where RFC 5402 §4.2 has that of what was
+		// compressed.
+		c.ownMIC = m.digest == "" && m.compressed
+		list = append(list, c)
 	}
 	return list
 }
@@ -105,12 +114,19 @@ func byPhase2() (list []combination) {
 // byLibas2 are what it can: no compression, and MDNs in the answer.
 func byLibas2() (list []combination) {
 	for _, m := range []message{
+		{digest: "sha256", encryption: "aes128-gcm"},
 		{digest: "sha1"}, {digest: "sha256"}, {digest: "sha384"}, {digest: "sha512"},
-		{digest: "sha256", encryption: "3des"}, {digest: "sha256", encryption: "aes128-cbc"}, {digest: "sha384", encryption: "aes192-cbc"},
-		{digest: "sha512", encryption: "aes256-cbc"}, {digest: "sha256", encryption: "aes128-gcm"}, {digest: "sha256", encryption: "aes256-gcm"},
+		{digest: "sha256", encryption: "3des"}, {digest: "sha384", encryption: "aes192-cbc"}, {digest: "sha512", encryption: "aes256-cbc"},
+		{digest: "sha256", encryption: "aes128-cbc"},
 	} {
 		m.mdn, m.mdnDigest = "sync", m.digest
-		list = append(list, combination{"libas2", m})
+		c := combination{by: "libas2", message: m}
+		if strings.HasSuffix(m.encryption, "-gcm") {
+			// Its GCM stands in EnvelopedData, which has no place for the tag: it belongs into
+			// AuthEnvelopedData (RFC 5084 §1).
+			c.refused = "decryption-failed"
+		}
+		list = append(list, c)
 	}
 	return list
 }

@@ -63,9 +63,10 @@ func parseAnswer(line string) (a answer, err error) {
 	return a, nil
 }
 
-// processed holds an answer to say that the message was processed, in the manner
-// that it asked for, with the MIC that the sender has.
-func (a answer) processed(m message, checksMIC bool) error {
+// as holds an answer to be that of a combination: in the manner that the message
+// asked for, and where it was processed with the MIC that the sender has.
+func (a answer) as(c combination, checksMIC bool) error {
+	m := c.message
 	switch {
 	case a.failure != "":
 		return errors.New("the sender does not take the answer: " + a.failure)
@@ -73,10 +74,12 @@ func (a answer) processed(m message, checksMIC bool) error {
 		return errors.New("status " + a.status)
 	case m.mdn == "none":
 		return nil
-	case a.disposition != "processed":
+	case c.refused == "" && a.disposition != "processed", c.refused != "" && !strings.Contains(a.disposition+a.detail, c.refused):
 		return fmt.Errorf("disposition %s: %s", a.disposition, a.detail)
 	case a.signedWith != m.mdnDigest:
 		return fmt.Errorf("the MDN is signed with %q, %q was asked for", a.signedWith, m.mdnDigest)
+	case c.refused != "" || c.ownMIC && a.mic != "none":
+		return nil
 	case a.mic == "none":
 		return errors.New("the MDN has no Received-content-MIC")
 	case a.mic != "equal" && (checksMIC || a.mic != "unchecked"):

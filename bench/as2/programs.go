@@ -29,7 +29,8 @@ func node(dir, program string, arguments ...string) []string {
 // program is a sender that is told a message a line.
 type program struct {
 	process   *peers.Process
-	checksMIC bool // it compares the MIC with its own
+	checksMIC bool   // it compares the MIC with its own
+	listens   string // port that it takes asynchronous MDNs at, "" where it takes none
 }
 
 func (p program) send(m message) (answer, error) {
