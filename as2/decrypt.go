@@ -1,6 +1,7 @@
 package as2
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -15,6 +16,9 @@ func (o *opening) enveloped(der []byte) error {
 		return fault(unexpected, nil, "The message is encrypted twice.")
 	}
 	o.m.Encrypted = true
+	if o.m.Signed {
+		der = bytes.Clone(der) // what was signed is kept, and this would be decrypted in it
+	}
 	e, err := cms.ParseEnveloped(der, cms.Limits{})
 	if err != nil {
 		return cannotDecrypt(err)

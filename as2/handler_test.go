@@ -225,6 +225,28 @@ func TestServe(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what is signed around an encryption is kept as it was signed", func(t *testing.T) {
+		in := newIngress(t)
+		inner, _ := wrap(t, Wrapping{Envelope: envelope(all.us)}, edifact, crypto.SHA256)
+		c, err := sign(*signature(all.partner), inner.bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := in.send(c); a.says() != "200 processed" || in.payloads[0] != string(edifact.Body) {
+			t.Fatalf("got %s, %q", a.says(), in.payloads)
+		}
+		kept, err := in.got[0].Evidence[0].Body.Slice(0, in.got[0].Evidence[0].Body.Size())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := entity.Parse(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := opener(rules()).Open(e, Wanted{}); err != nil || !m.Signed {
+			t.Errorf("it is not verified: %v", err)
+		}
+	})
 	t.Run("an MDN names us as the sender does, and the names' quotation marks stay", func(t *testing.T) {
 		in := newIngress(t, unsigned)
 		a := in.send(edifact, `AS2-To: "Nordhafen \"Port\" AS2"`, `AS2-From: "TALQUIST-AS2"`)
