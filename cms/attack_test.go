@@ -3,6 +3,7 @@ package cms
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -142,6 +143,38 @@ func TestDecryptingStaysInPlace(t *testing.T) {
 				t.Errorf("%s in %s: %d bytes allocated for a message of a mebibyte", c, s.name, got)
 			}
 		}
+	}
+}
+
+func TestDecompressedContentStandsInMemoryOnce(t *testing.T) {
+	content := make([]byte, 8<<20)
+	rand.Read(content)
+	for i := range content {
+		content[i] &= 0x0f // packs to half
+	}
+	der, err := Compress(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ParseCompressed(der, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := allocated(func() {
+		if out, err := c.Decompress(64 << 20); err != nil || !bytes.Equal(out, content) {
+			t.Error(len(out), err)
+		}
+	})
+	if got > 9<<20 {
+		t.Errorf("%d bytes allocated for %d", got, len(content))
+	}
+	got = allocated(func() {
+		if _, err := c.Decompress(4 << 20); !errors.Is(err, ErrLimit) {
+			t.Error(err)
+		}
+	})
+	if got > 1<<20 {
+		t.Errorf("%d bytes allocated for what is too long", got)
 	}
 }
 

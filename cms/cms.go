@@ -40,7 +40,7 @@ const (
 var (
 	// ErrMalformed is of what is not CMS, or broken off.
 	ErrMalformed = errors.New("not well-formed CMS")
-	// ErrLimit is of what is larger, deeper or more than Limits or max allow.
+	// ErrLimit is of what is larger, deeper or more than Limits, or the caller, allow.
 	ErrLimit = errors.New("over the limit")
 	// ErrUnsupported is of an algorithm or a structure that is not done here.
 	ErrUnsupported = errors.New("not supported")

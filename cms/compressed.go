@@ -63,29 +63,48 @@ func (c *Compressed) read(r *reader) error {
 	return r.leave()
 }
 
-// Decompress gives the content, of max bytes at most. The error wraps ErrLimit
+// twice is the compressed size from which on the content is measured before it is
+// kept, so that it stands in memory once.
+const twice = 1 << 20
+
+// Decompress gives the content, of most bytes at most. The error wraps ErrLimit
 // where there are more, and ErrDecompress where the content is broken: a checksum
 // that does not hold, RFC 1950 §2.2, an end that is missing. What stands behind the
 // end is nothing.
-func (c *Compressed) Decompress(max int64) ([]byte, error) {
-	z, err := zlib.NewReader(c.content.reader())
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
+func (c *Compressed) Decompress(most int64) ([]byte, error) {
+	// A guess that the compressed bytes pay for: most EDI shrinks to a fifth or less.
+	size := max(0, min(int64(c.Size)*4, most))
+	if c.Size >= twice {
+		var err error
+		if size, err = c.inflate(io.Discard, most); err != nil {
+			return nil, err
+		}
 	}
 	var out bytes.Buffer
-	// A guess that the compressed bytes pay for: most EDI shrinks to a fifth or less.
-	out.Grow(int(min(int64(c.Size)*4, max, 64<<20)))
-	n, err := out.ReadFrom(io.LimitReader(z, min(max, math.MaxInt64-1)+1))
-	switch {
-	case n > max:
-		return nil, fmt.Errorf("%w: %d bytes become more than %d", ErrLimit, c.Size, max)
-	case err != nil:
-		return nil, fmt.Errorf("%w: byte %d: %w", ErrDecompress, n, err)
-	}
-	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDecompress, err)
+	out.Grow(int(size) + bytes.MinRead)
+	if _, err := c.inflate(&out, most); err != nil {
+		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+// inflate writes the content to w, and gives its size.
+func (c *Compressed) inflate(w io.Writer, most int64) (int64, error) {
+	z, err := zlib.NewReader(c.content.reader())
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrDecompress, err)
+	}
+	n, err := io.Copy(w, io.LimitReader(z, min(most, math.MaxInt64-1)+1))
+	switch {
+	case n > most:
+		return n, fmt.Errorf("%w: %d bytes become more than %d", ErrLimit, c.Size, most)
+	case err != nil:
+		return n, fmt.Errorf("%w: byte %d: %w", ErrDecompress, n, err)
+	}
+	if err := z.Close(); err != nil {
+		return n, fmt.Errorf("%w: %w", ErrDecompress, err)
+	}
+	return n, nil
 }
 
 // Compress makes a CompressedData in DER.
