@@ -49,6 +49,16 @@ func TestAS2(t *testing.T) {
 	}
 	organisations := write("organisations.yaml", "kind: Organisation\nid: north\nas2: {names: [NORTH-AS2]}\n---\nkind: Organisation\nid: south\nas2: {names: [\"South \\\"Port\\\"\"]}\n")
 	must("partners", "apply", "-f", organisations)
+	doctor := func() string { return g.do("doctor", "--database-url", g.url).out }
+	t.Run("doctor says what is missing", func(t *testing.T) {
+		must("partners", "apply", "-f", write("early.yaml", "kind: Partner\nid: south-company\norganisation: north\nas2: {names: [X]}\n"))
+		text := doctor()
+		for _, want := range []string{"partner south-company has to sign, and has no certificate for as2_sign", "organisation north has no key for as2_sign", "organisation north has no key for as2_decrypt"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+	})
 	for _, o := range []string{"north", "south"} {
 		must(direct("keys", "create", o, "as2", "--for", "as2_sign,as2_decrypt", "--algorithm", "rsa-2048")...)
 		write(o+".pem", must(direct("keys", "show", o, "as2")...).out)
@@ -75,6 +85,9 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "
 	must("partners", "apply", "-f", write("partners.yaml", configured("")))
 	file := write("invoice.edi", fmt.Sprintf(as2Invoice, 1, 1, 1))
 
+	if text := doctor(); !strings.Contains(text, "names, keys and certificates are there") {
+		t.Errorf("doctor says\n%s", text)
+	}
 	t.Run("what is sent is received once, and the MDN is right each time", func(t *testing.T) {
 		for range 2 {
 			r := must(direct("as2", "send", "south-company", file, "--message-id", "m-1@north.example", "--allow-targets", "127.0.0.1")...)

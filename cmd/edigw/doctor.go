@@ -243,6 +243,7 @@ func (d *doctor) inside(db *database, m masterFlags) {
 	}
 	d.partnersCertificates(ctx, db.pool)
 	d.privateKeys(ctx, db.pool, m)
+	d.as2(ctx, db.pool)
 	d.as4(ctx, db.pool)
 	missing, err := journal.MissingPartitions(ctx, db.pool, monthly...)
 	switch {
