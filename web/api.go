@@ -56,6 +56,9 @@ type API struct {
 	// Foresee says what a payload would be answered if it came from the partner over
 	// plain HTTP now, under an Idempotency-Key or "", and does nothing of it.
 	Foresee func(ctx context.Context, p *partners.Partner, messageID string, payload []byte) (*gateway.Receipt, error)
+	// TryAS2 makes the message that a partner would send over AS2 and says what he would
+	// see, and does nothing of it; nil where there is no AS2.
+	TryAS2 func(ctx context.Context, p *partners.Partner, payload []byte) (*TriedAS2, error)
 	// IssueToken makes a token for plain HTTP and writes the audit line, in one
 	// transaction; the text is given this once.
 	IssueToken func(ctx context.Context, by accounts.Identity, partner, label string, expires time.Time) (string, error)

@@ -53,6 +53,17 @@ type triedDelivery struct {
 	Rules   []string        `json:"rules,omitempty"`   // rows of the outcome table
 	Detail  string          `json:"detail,omitempty"`  // where it would be refused without a key
 	Receipt json.RawMessage `json:"receipt,omitempty"` // what the partner would be told; its ids are made up
+	AS2     *TriedAS2       `json:"as2,omitempty"`     // of a partner who has names there
+}
+
+// TriedAS2 is what a partner would see over AS2.
+type TriedAS2 struct {
+	Steps       []string `json:"steps,omitempty"`       // what was done, and found, in words
+	Disposition string   `json:"disposition,omitempty"` // of the MDN
+	Signed      bool     `json:"mdn_signed"`
+	Errors      []string `json:"errors,omitempty"` // of the MDN
+	Sound       bool     `json:"sound"`            // the MDN is positive, and has the check of what was sent
+	Failure     string   `json:"failure,omitempty"`
 }
 
 // tryPartner says what would happen, and does nothing. A payload is judged as if
@@ -119,6 +130,11 @@ func (c *call) tryPayload(p *partners.Partner, asked trial) (*triedDelivery, err
 	d := &triedDelivery{Status: r.Rendered.Status, Verdict: r.Verdict, Outcome: r.Answer.Told().Word, Rules: r.Rules, Receipt: r.Rendered.Body}
 	if r.Repeat && d.Status == http.StatusCreated {
 		d.Status = http.StatusOK
+	}
+	if c.api.TryAS2 != nil && len(p.AS2.Names) > 0 {
+		if d.AS2, err = c.api.TryAS2(c.ctx(), p, asked.Payload); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
+	"slices"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"github.com/edigw/edigw/as2"
 	"github.com/edigw/edigw/gateway"
@@ -13,6 +13,7 @@ import (
 	"github.com/edigw/edigw/partners/keys"
 	"github.com/edigw/edigw/proxy"
 	"github.com/edigw/edigw/targets"
+	"github.com/edigw/edigw/web"
 )
 
 // as2Flags are what AS2 does that is no partner's setting.
@@ -23,12 +24,32 @@ type as2Flags struct {
 // as2Path is where partners send to.
 const as2Path = "/as2"
 
-// receiveAS2 adds AS2 to the ingress.
-func receiveAS2(mux *chi.Mux, c *serveCommand, g *gateway.Gateway, directory *partners.Directory, ring *keys.Ring, proxies proxy.Rule, clock *gateway.Clock, metrics *gateway.Metrics, s *started) {
-	mux.Handle(as2Path, &as2.Handler{
+// overAS2 is the transport.
+func overAS2(c *serveCommand, g *gateway.Gateway, directory *partners.Directory, ring *keys.Ring, proxies proxy.Rule, clock *gateway.Clock, metrics *gateway.Metrics, s *started) *as2.Handler {
+	return &as2.Handler{
 		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve, Keys: keyring{ring, clock.Now}.as2Keys,
 		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: s.log,
-	})
+	}
+}
+
+// triesAS2 is what the API asks for `partners test`: the message that the partner would
+// send, made here, and foreseen.
+func triesAS2(over *as2.Handler, store *partners.Store, g *gateway.Gateway) func(context.Context, *partners.Partner, []byte) (*web.TriedAS2, error) {
+	return func(ctx context.Context, p *partners.Partner, payload []byte) (*web.TriedAS2, error) {
+		organisations, err := store.Organisations(ctx)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(organisations, func(o partners.OrganisationSpec) bool { return o.ID == p.Organisation })
+		if i < 0 || len(organisations[i].AS2.Names) == 0 {
+			return &web.TriedAS2{Failure: "organisation " + p.Organisation + " has no AS2 name: whatever this partner sends is nobody's"}, nil
+		}
+		t, err := over.Try(ctx, p, organisations[i].AS2.Names[0], payload, g.Foresee)
+		if err != nil {
+			return &web.TriedAS2{Failure: err.Error()}, nil
+		}
+		return &web.TriedAS2{Steps: t.Steps, Disposition: t.Disposition, Signed: t.Signed, Errors: t.Errors, Sound: t.Sound}, nil
+	}
 }
 
 // leads reports whether text begins an interchange of any format.

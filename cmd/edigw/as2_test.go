@@ -116,6 +116,15 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "
 		}
 		must("partners", "apply", "-f", write("partners.yaml", configured("")))
 	})
+	t.Run("what the partner would see is told before he is there", func(t *testing.T) {
+		fifth := write("fifth.edi", fmt.Sprintf(as2Invoice, 5, 5, 5))
+		text := must("partners", "test", "north-company", fifth).out
+		for _, want := range []string{"over AS2 it would be answered processed", "encrypted with AES to our certificate", `signed by our key "as2"`, "its check is that of what was sent", "nothing of it was done"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+	})
 	t.Run("the partner's sheet says where to send to, and under which names", func(t *testing.T) {
 		sheet := must("partners", "sheet", "north-company").out
 		for _, want := range []string{"| Send to | `" + g.at.Ingress + "/as2` |", "| Your names (AS2-From) | `NORTH-AS2` |", "| Our names (AS2-To) | `South \"Port\"` |",

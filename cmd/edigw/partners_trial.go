@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/httpin"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/web"
 )
 
 // foresees is what the API asks of the gateway for `partners test`: the delivery
@@ -67,6 +70,7 @@ type trialAnswer struct {
 		Rules   []string        `json:"rules"`
 		Detail  string          `json:"detail"`
 		Receipt json.RawMessage `json:"receipt"`
+		AS2     *web.TriedAS2   `json:"as2"`
 	} `json:"delivery"`
 }
 
@@ -166,8 +170,23 @@ func (t *trialAnswer) tell(a *app) error {
 				fmt.Fprintf(&b, "  %s\n", printable(strings.TrimRight(line, "\n")))
 			}
 		}
+		if v := d.AS2; v != nil {
+			tellAS2(&b, v)
+		}
 		fmt.Fprintln(&b, "nothing of it was done")
 	}
 	_, err := a.stdout.Write(b.Bytes())
 	return err
+}
+
+// tellAS2 says what the partner would see over AS2.
+func tellAS2(b *bytes.Buffer, v *web.TriedAS2) {
+	if v.Failure != "" {
+		fmt.Fprintf(b, "over AS2 it could not be tried: %s\n", printable(v.Failure))
+		return
+	}
+	fmt.Fprintf(b, "over AS2 it would be answered %s\n", printable(cmp.Or(v.Disposition, "503")))
+	for _, s := range slices.Concat(v.Steps, v.Errors) {
+		fmt.Fprintf(b, "  %s\n", printable(s))
+	}
 }

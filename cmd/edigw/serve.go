@@ -182,7 +182,9 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		ByParties: directory.ByAS4, Signer: ring.as4Signer, Decrypters: ring.as4Decrypters, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
 		Spool: spool, Limits: as4.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, NewID: clock.NewID, Log: log,
 	}
+	over := overAS2(c, g, directory, s.admin.ring, proxies, &clock, metrics, s)
 	ingress := httpin.Routes(in)
+	ingress.Handle(as2Path, over)
 	ingress.Method(http.MethodPost, "/as4", ebms)
 	registry.MustRegister(g)
 	api := &web.API{
@@ -190,7 +192,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Outgoing: outbox.Outgoing{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, RefuseTarget: guard.RefuseSpec, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
-		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
+		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), TryAS2: triesAS2(over, store, g), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}, web.Check{Name: "private keys", Run: s.admin.ring.Check, Only: true}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
@@ -213,7 +215,6 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go watchOutgoing(background, pool, log)
 	go expiryWatch{pool, directory.Partners, s.admin.ring.Store.List, clock.Now, clock.NewID, log}.run(background)
 	go g.KeepReleasing(background)
-	receiveAS2(ingress, c, g, directory, s.admin.ring, proxies, &clock, metrics, s)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, ingress), api.Handler()); err != nil {
 		return nil, err
 	}
