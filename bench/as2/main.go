@@ -2,10 +2,11 @@
 // processes of their own, and says of every combination whether it holds:
 //
 //   - pyas2lib (PyPI), in every combination of signing, encryption, compression and the
-//     ways to ask for an MDN; phase2 (Maven), libas2 (npm) and OpenAS2 (Maven, the whole
-//     server), in what they add; and a connection that is cut before the MDN;
+//     ways to ask for an MDN; phase2 (Maven), libas2 (npm), openssl and OpenAS2 (Maven,
+//     the whole server), in what they add; and a connection that is cut before the MDN;
 //   - what a receiver has understood is held against what was sent, byte for byte, and
-//     its MDN by the sender's own check of signature and MIC.
+//     its MDN by the sender's own check of signature and MIC;
+//   - edigw sends to phase2's and pyas2lib's receivers, and judges their MDNs.
 //
 // Usage:
 //
@@ -33,7 +34,7 @@ func main() {
 	r := run{out: os.Stdout}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
-	flag.StringVar(&r.by, "by", "", "only what this sender sends: pyas2, phase2, libas2 or openas2")
+	flag.StringVar(&r.by, "by", "", "only what this sender sends: pyas2, phase2, libas2, openssl, openas2 or edigw")
 	flag.Parse()
 	part := r.withGateway
 	if *peersOnly {

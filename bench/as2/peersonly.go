@@ -14,20 +14,11 @@ import (
 
 // peersOnly has each peer send to another one's receiver.
 func (r *run) peersOnly(ctx context.Context) (err error) {
-	phase2, err := r.receiver(ctx, "phase2", func(folder string) []string {
-		return java(r.dir, "phase2", "Server", r.keys, receiver, plainName, sender, folder)
-	})
+	servers, err := r.startReceivers(ctx, receiver, plainName, sender)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, phase2.process.Stop()) }()
-	pyas2, err := r.receiver(ctx, "pyas2", func(folder string) []string {
-		return python(r.dir, "pyas2_server.py", r.keys, receiver, sender, folder)
-	})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pyas2.process.Stop()) }()
+	defer func() { err = errors.Join(err, stopAll(servers)) }()
 	number := 0
 	for _, s := range r.senders() {
 		p, err := s.start(ctx)
@@ -42,10 +33,11 @@ func (r *run) peersOnly(ctx context.Context) (err error) {
 			if err := c.write(r.work, number); err != nil {
 				return err
 			}
-			to, name := phase2, "phase2"
+			name := "phase2"
 			if c.pyas2Receives() {
-				to, name = pyas2, "pyas2"
+				name = "pyas2"
 			}
+			to := servers[name]
 			c.message.url = to.address
 			failure, err := c.to(p, to)
 			if err != nil {
@@ -91,6 +83,13 @@ func (c combination) pyas2Receives() bool {
 		return m.digest != "" && (m.compressed || m.digest != "sha1" && m.mdnDigest == "")
 	}
 	return false
+}
+
+func stopAll(servers map[string]*server) (err error) {
+	for _, s := range servers {
+		err = errors.Join(err, s.process.Stop())
+	}
+	return err
 }
 
 func (r *run) receiver(ctx context.Context, name string, argv func(folder string) []string) (*server, error) {

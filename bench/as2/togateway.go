@@ -15,6 +15,11 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 			err = errors.Join(err, p.process.Stop())
 		}
 	}()
+	servers, err := r.startReceivers(ctx, sender, "OUT", receiver)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopAll(servers)) }()
 	names, hosts := []string{senderName}, []string{}
 	for _, s := range r.senders() {
 		p, err := s.start(ctx)
@@ -37,7 +42,11 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	g, err := r.startGateway(ctx, yaml)
+	more, err := r.partnersSentTo(servers)
+	if err != nil {
+		return err
+	}
+	g, err := r.startGateway(ctx, yaml+more)
 	if err != nil {
 		return err
 	}
@@ -57,10 +66,20 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 			r.says("to edigw, "+c.String(), failure)
 		}
 	}
-	if r.by != "" && r.by != "openas2" {
-		return nil
+	if r.by == "" || r.by == "openssl" {
+		if err := r.openSSLToGateway(ctx, g); err != nil {
+			return err
+		}
 	}
-	return r.openAS2ToGateway(ctx, g, mdns)
+	if r.by == "" || r.by == "edigw" {
+		if err := r.edigwToPeers(ctx, g, servers); err != nil {
+			return err
+		}
+	}
+	if r.by == "" || r.by == "openas2" {
+		return r.openAS2ToGateway(ctx, g, mdns)
+	}
+	return nil
 }
 
 // again is the last of them a second time, for a sender that got no MDN.
