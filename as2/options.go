@@ -112,6 +112,9 @@ func (w Wanted) spelling(h crypto.Hash, micalg string) string {
 	return digestName(h)
 }
 
+// usualPort is that of a scheme, which need not be told: RFC 9110 §4.2.
+var usualPort = map[string]string{"http": ":80", "https": ":443"}
+
 // asyncURL says whether the address may be used: HTTP, of one of the hosts, without a
 // name or password in it. The sender chose it, and the partner's settings decide.
 func (w Wanted) asyncURL(hosts []string) (*url.URL, string) {
@@ -124,7 +127,7 @@ func (w Wanted) asyncURL(hosts []string) (*url.URL, string) {
 	case u.User != nil:
 		return nil, "holds a name or password"
 	case !slices.ContainsFunc(hosts, func(h string) bool {
-		return strings.EqualFold(h, u.Host) || strings.EqualFold(h, u.Hostname()) && u.Port() == ""
+		return strings.EqualFold(h, u.Host) || strings.EqualFold(h+usualPort[u.Scheme], u.Host)
 	}):
 		return nil, "names a host that is not among the partner's mdn_hosts"
 	}

@@ -123,11 +123,17 @@ func TestWanted(t *testing.T) {
 		}
 	})
 	t.Run("an address for MDNs has to be one of the partner's hosts", func(t *testing.T) {
-		hosts := []string{"as2.talquist.example", "mdn.talquist.example:8443"}
+		hosts := []string{"as2.talquist.example", "mdn.talquist.example:8443", "[2001:db8::1]"}
 		for address, why := range map[string]string{
 			"https://as2.talquist.example/mdn?a=b":         "",
 			"http://AS2.talquist.example/":                 "",
 			"https://mdn.talquist.example:8443/x":          "",
+			"https://as2.talquist.example:443/x":           "",
+			"https://[2001:db8::1]/x":                      "",
+			"https://[2001:db8::1]:443/x":                  "",
+			"http://as2.talquist.example:443/x":            "names a host that is not among the partner's mdn_hosts",
+			"https://as2.talquist.example@evil.example/":   "holds a name or password",
+			"https://[2001:db8::2]/x":                      "names a host that is not among the partner's mdn_hosts",
 			"https://as2.talquist.example:5432/":           "names a host that is not among the partner's mdn_hosts",
 			"https://mdn.talquist.example/x":               "names a host that is not among the partner's mdn_hosts",
 			"http://169.254.169.254/latest":                "names a host that is not among the partner's mdn_hosts",
