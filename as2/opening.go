@@ -136,6 +136,9 @@ func isCMS(t entity.Value) bool {
 // cms opens a CMS message by what it is; smime-type is not asked, since it is wrong
 // as often as it is missing.
 func (o *opening) cms(e *entity.Entity) error {
+	if o.malleable() && garbled(e) {
+		return malformed(nil, "The header of the signed or compressed part is garbled.")
+	}
 	der, err := undress(e)
 	if err != nil {
 		return malformed(err, "The transfer encoding of the encrypted or compressed part cannot be undone.")
@@ -155,6 +158,24 @@ func (o *opening) cms(e *entity.Entity) error {
 		return o.cannotDecompress(nil, "The compressed part cannot be read.")
 	}
 	return cannotDecrypt(nil)
+}
+
+// malleable reports whether what is read now could have been changed on its way, block
+// by block, by somebody who cannot read it: inside CBC, and before a signature is found
+// right.
+func (o *opening) malleable() bool { return o.m.Encrypted && !o.sealed && !o.m.Signed }
+
+// garbled reports whether a header has characters in it that are in none. A header that no
+// signature is over is read with all tolerance, and blocks that were put into it came out
+// as anything: whether there is a line end in them, or a quotation mark, would show by
+// what becomes of the message.
+func garbled(e *entity.Entity) bool {
+	for _, c := range e.Header() {
+		if (c < ' ' || c > '~') && c != '\t' && c != '\r' && c != '\n' {
+			return true
+		}
+	}
+	return false
 }
 
 // undress gives the CMS message in a body.

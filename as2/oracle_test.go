@@ -60,39 +60,46 @@ func TestNoPaddingOracle(t *testing.T) {
 	key := cms.Key{Certificate: all.curve.cms, Private: all.curve.key}
 	type attack struct {
 		name string
+		rest int // bytes in the last block, as far as that can be had
 		p    *partners.Partner
 		w    Wrapping
 		make func(r *recorded, iv, content []byte, chosen []byte) []byte
 	}
 	block := func(content []byte, n int) []byte { return content[16*n : 16*n+16] }
 	for _, a := range []attack{
-		{"behind the whole message", rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+		{"behind the whole message", 8, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
 			return r.with(t, iv, bytes.Join([][]byte{content, chosen, block(content, 3)}, nil))
 		}},
-		{"behind the whole message, compressed behind the signature", rules(), Wrapping{Compress: true, CompressAfter: true, Signature: signed.Signature, Envelope: signed.Envelope},
+		{"behind the whole message, compressed behind the signature", 8, rules(), Wrapping{Compress: true, CompressAfter: true, Signature: signed.Signature, Envelope: signed.Envelope},
 			func(r *recorded, iv, content, chosen []byte) []byte {
 				return r.with(t, iv, bytes.Join([][]byte{content, chosen, block(content, 3)}, nil))
 			}},
-		{"in place of the end", rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+		{"in place of the end", 8, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
 			return r.with(t, iv, bytes.Join([][]byte{content[:len(content)-32], chosen, block(content, 3)}, nil))
 		}},
-		{"the start made a bare interchange", rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+		{"the start made a bare interchange", 8, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
 			changed := bytes.Clone(iv)
 			for i, was := range []byte("Content-Type: mu") {
 				changed[i] ^= was ^ "UNB+UNOC:3+A+B+2"[i]
 			}
 			return r.with(t, changed, bytes.Join([][]byte{content[:16], chosen, block(content, 3)}, nil))
 		}},
-		{"the start made a field of a header", rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+		{"the start made a field of a header", 8, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
 			changed := bytes.Clone(iv)
 			for i, was := range []byte("Content-Type: mu") {
 				changed[i] ^= was ^ "a: b\r\n\r\nUNB+UNOC"[i]
 			}
 			return r.with(t, changed, bytes.Join([][]byte{content[:16], chosen, block(content, 3)}, nil))
 		}},
+		{"in a field of the header, whose line a line feed would end", 8, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+			return r.with(t, iv, bytes.Join([][]byte{content[:48], chosen, block(content, 20), content[32:]}, nil))
+		}},
+		{"behind a carriage return whose line feed is left out", 1, rules(), signed, func(r *recorded, iv, content, chosen []byte) []byte {
+			return r.with(t, iv, bytes.Join([][]byte{content[:len(content)-16], chosen, block(content, 3)}, nil))
+		}},
 	} {
 		t.Run(a.name, func(t *testing.T) {
-			c, _ := wrap(t, a.w, edifact, 0)
+			c, _ := wrap(t, a.w, leaving(t, a.w, a.rest), 0)
 			r := record(t, c.Body)
 			iv, content := r.Data.Encrypted.Algorithm.IV, bytes.Clone(r.Data.Encrypted.Content.Bytes)
 			chosen := make([]byte, 16)
@@ -126,4 +133,19 @@ func TestNoPaddingOracle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// leaving is a payload that leaves so many bytes in the last block of what is encrypted.
+func leaving(t *testing.T, w Wrapping, rest int) Composed {
+	t.Helper()
+	w.Envelope = nil
+	c := edifact
+	for range 16 {
+		whole, _ := wrap(t, w, c, 0)
+		if len(whole.bytes())%16 == rest {
+			return c
+		}
+		c.Body = append(bytes.Clone(c.Body), '\n')
+	}
+	return edifact // compressed, its length depends on more than that
 }

@@ -17,13 +17,18 @@ import (
 // signed verifies multipart/signed (RFC 1847 §2.1, RFC 8551 §3.5.3), and opens what
 // was signed: the bytes that the signature is over, and no others.
 func (o *opening) signed(e *entity.Entity) error {
+	if o.malleable() && garbled(e) {
+		return malformed(nil, "The header of the signed message is garbled.")
+	}
 	m, err := e.Multipart()
 	switch {
 	case err != nil:
 		return malformed(err, "The parts of the signed message cannot be told apart: its boundary is missing or not the one that its Content-Type names.")
 	case len(m.Parts) != 2:
 		return malformed(nil, "A signed message has two parts, and this one has %d.", len(m.Parts))
-	case o.m.Encrypted && !o.sealed && len(bytes.TrimSpace(m.Rest)) > 0:
+	case o.malleable() && garbled(m.Parts[1]):
+		return malformed(nil, "The header of the signature is garbled.")
+	case o.malleable() && len(bytes.TrimSpace(m.Rest)) > 0:
 		// Whoever recorded an encrypted message could put blocks behind it, and see by the
 		// answer whether they are padded well.
 		return malformed(nil, "Something stands behind the last boundary of the signed message.")

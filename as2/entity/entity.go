@@ -98,6 +98,9 @@ func HasHeader(text []byte) bool {
 	return false
 }
 
+// Header is the header with its blank line, as it stands.
+func (e *Entity) Header() []byte { return e.Raw[:max(0, len(e.Raw)-len(e.Body))] }
+
 // Get gives the first field of a name; "" if there is none.
 func (e *Entity) Get(name string) string {
 	for _, f := range e.Fields {

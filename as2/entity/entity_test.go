@@ -150,6 +150,8 @@ func TestSplit(t *testing.T) {
 		{"a boundary of odd characters", "=_?:'()+,-./ x", "--=_?:'()+,-./ x\r\n\r\none\r\n--=_?:'()+,-./ x--", []string{"\r\none"}, false},
 		{"an empty part", "b", "--b\r\n--b--\r\n", []string{""}, false},
 		{"no last boundary", "b", "--b\r\n\r\none\r\n--b\r\n\r\ntwo", []string{"\r\none", "\r\ntwo"}, true},
+		{"cut off in the last line end", "b", "--b\r\n\r\none\r\n--b--\r", []string{"\r\none"}, false},
+		{"something behind a carriage return is no line end", "b", "--b\r\n\r\none\r\n--b--\rtwo", []string{"\r\none\r\n--b--\rtwo"}, true},
 		{"NUL bytes in a part", "b", "--b\r\n\r\n\x00\r\x00\n\x00\r\n--b--", []string{"\r\n\x00\r\x00\n\x00"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func find(body []byte, at int, delimiter []byte) (line, next int, last bool) {
 			return line, len(body) - len(end) + 1, last
 		case len(end) > 1 && end[0] == '\r' && end[1] == '\n':
 			return line, len(body) - len(end) + 2, last
-		case last && end[0] == '\r': // QUIRK: cut off in its line end
+		case last && len(end) == 1 && end[0] == '\r': // QUIRK: cut off in its line end
 			return line, len(body), last
 		}
 		// A longer line: the boundary of an inner body may begin like the outer one's.
