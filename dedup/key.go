@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/edigw/edigw/edi"
 )
@@ -81,16 +82,18 @@ func PayloadKey(d [32]byte) string { return "payload:" + DigestKey(d) }
 
 func field(k *strings.Builder, v string) {
 	k.WriteByte(':')
-	for i := range len(v) {
-		switch c := v[i]; {
+	for len(v) > 0 {
+		r, n := utf8.DecodeRuneInString(v)
+		switch c := v[0]; {
 		case c == ':' || c == '\\':
 			k.WriteByte('\\')
 			k.WriteByte(c)
-		case c < 0x20 || c == 0x7f: // a key is one printable line
+		case c < 0x20 || c == 0x7f, r == utf8.RuneError && n == 1: // a key is one printable line of UTF-8
 			fmt.Fprintf(k, `\x%02x`, c)
 		default:
-			k.WriteByte(c)
+			k.WriteString(v[:n])
 		}
+		v = v[n:]
 	}
 }
 
