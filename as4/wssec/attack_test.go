@@ -208,6 +208,11 @@ func TestForgery(t *testing.T) {
 			reason: wssec.Unauthenticated, want: "the certificate of the signature cannot be told: x509: "},
 		{what: "the token is nowhere", soap: swap(t, `URI="#signer"`, `URI="#nowhere"`),
 			reason: wssec.Unauthenticated, want: `wsse:Reference names "#nowhere", which is no BinarySecurityToken of the Security header`},
+		{what: "the token is outside of the Security header", soap: func(s string) string {
+			token := cut(t, s, "<wsse:BinarySecurityToken", "</wsse:BinarySecurityToken>")
+			declared := strings.Replace(token, "<wsse:BinarySecurityToken", `<wsse:BinarySecurityToken xmlns:wsse="`+wssec.WSSE+`" xmlns:wsu="`+wssec.WSU+`"`, 1)
+			return swap(t, "</wsse:Security>", "</wsse:Security>"+declared)(swap(t, token, "")(s))
+		}, reason: wssec.Unauthenticated, want: `wsse:Reference names "#signer", which is no BinarySecurityToken of the Security header`},
 		{what: "the token is a key itself", soap: swap(t, cut(t, soap, "<ds:KeyInfo>", "</ds:KeyInfo>"), "<ds:KeyInfo><ds:KeyValue/></ds:KeyInfo>"),
 			reason: wssec.Unauthenticated, want: "the key is named by {http://www.w3.org/2000/09/xmldsig#}KeyValue"},
 		{what: "the value is empty", soap: swap(t, value, "<ds:SignatureValue></ds:SignatureValue>"),
@@ -444,6 +449,10 @@ func TestEncryptionAttacks(t *testing.T) {
 		{attack{what: "another transform", soap: swap(t, "Attachment-Ciphertext-Transform", "Attachment-Content-Signature-Transform"), reason: wssec.Malformed, want: "the CipherReference has the transform"}, sent, keys},
 		{attack{what: "the key is in the data", soap: swap(t, `<xenc:CipherReference URI="cid:gzip@example">`+cut(t, data, "<xenc:Transforms>", "</xenc:Transforms>")+"</xenc:CipherReference>", value), reason: wssec.Malformed, want: "xenc:CipherData holds no element"}, sent, keys},
 		{attack{what: "the key is nowhere", soap: swap(t, `Reference URI="#key"`, `Reference URI="#nokey"`), reason: wssec.Malformed, want: `"#nokey", which is no xenc:EncryptedKey of the Security header`}, sent, keys},
+		{attack{what: "the key is outside of the Security header", soap: func(s string) string {
+			declared := strings.Replace(key, "<xenc:EncryptedKey", `<xenc:EncryptedKey xmlns:wsse="`+wssec.WSSE+`"`, 1)
+			return swap(t, "</wsse:Security>", "</wsse:Security>"+declared)(swap(t, key, "")(s))
+		}, reason: wssec.Malformed, want: `"#key", which is no xenc:EncryptedKey of the Security header`}, sent, keys},
 		{attack{what: "the key is twice", soap: swap(t, key, key+key), reason: wssec.Malformed, want: `the id "key" stands at`}, sent, keys},
 	} {
 		t.Run(c.what, func(t *testing.T) {
