@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/edigw/edigw/as4/infoset"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
@@ -112,14 +111,18 @@ func readEnvelope(contentType string, from io.Reader, l Limits, spool *gateway.S
 	return e, nil
 }
 
+// maxSOAP is the largest SOAP part, in bytes: a hundred parts, signed and encrypted,
+// are described in half of it.
+const maxSOAP = 512 << 10
+
 // soapPart reads what is held in memory whole.
 func soapPart(from io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(from, infoset.Header.Bytes+1))
+	b, err := io.ReadAll(io.LimitReader(from, maxSOAP+1))
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(b)) > infoset.Header.Bytes {
-		return nil, &notSOAP{code: "Sender", text: fmt.Sprintf("the SOAP part is larger than %d bytes; send payloads as parts beside it", infoset.Header.Bytes)}
+	if len(b) > maxSOAP {
+		return nil, &notSOAP{code: "Sender", text: fmt.Sprintf("the SOAP part is larger than %d bytes; send payloads as parts beside it", maxSOAP)}
 	}
 	return b, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/gateway"
@@ -137,6 +138,27 @@ func TestFraming(t *testing.T) {
 			t.Errorf("%v, %s", err, got.body)
 		}
 	})
+	t.Run("what unproved requests hold together is bounded, and let go when one ends", func(t *testing.T) {
+		limits := r.handler.Limits
+		defer func() { r.handler.Limits = limits }()
+		r.handler.Limits = as4.Limits{MaxUnproved: 40 << 10}
+		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(c, "POST /as4 HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 100000\r\n\r\n%s", framed, "--b\r\nContent-ID: <root>\r\n\r\n"+strings.Repeat("x", 20<<10)); err != nil {
+			t.Fatal(err)
+		}
+		body := slices.Concat([]byte(strings.Repeat("preamble ", 4<<10)+"\r\n"), frame(envelopeOf(t, "b1", "p1"), part("p1", interchange("B1", "R-B1", "1.00"))))
+		waitFor(t, "the second is told to come again", func() bool {
+			got := r.post(framed, body)
+			return got.status == http.StatusServiceUnavailable && got.told() == as4.DeliveryFailure+", fault Receiver"
+		})
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "it is taken once the first is gone", func() bool { return r.post(framed, body).told() == "receipt" })
+	})
 	t.Run("a connection that is cut leaves nothing", func(t *testing.T) {
 		c, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 		if err != nil {
@@ -157,6 +179,16 @@ func TestFraming(t *testing.T) {
 			t.Error("something was remembered")
 		}
 	})
+}
+
+// waitFor asks until it holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not: %s", what)
+		}
+	}
 }
 
 // many are parts of an id each.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -45,6 +47,10 @@ type Handler struct {
 	Now     func() time.Time // nil is time.Now
 	NewID   func() uuid.UUID // nil makes UUIDv4
 	Log     *slog.Logger     // nil is slog.Default
+
+	unproved atomic.Int64 // bytes of requests whose sender is not authenticated
+	turns    sync.Once    // makes reading
+	reading  chan struct{}
 }
 
 // ServeHTTP opens the delivery, has it received, and acknowledges or refuses.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 
 	"github.com/edigw/edigw/as4/infoset"
@@ -38,6 +39,9 @@ func (o *opened) close() {
 		return
 	}
 	o.closed = true
+	if o.wire != nil {
+		o.wire.proved()
+	}
 	if o.reader != nil {
 		o.reader.close()
 	}
@@ -57,7 +61,7 @@ func (o *opened) close() {
 // *interrupted, gateway.ErrBusy or ErrCrowded, or ours.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client) (*opened, error) {
 	limits := h.Limits.withDefaults()
-	o := &opened{answering: answering{h: h}, wire: &wire{from: r.Body, limit: limits.MaxBody, pace: limits.Pace, control: http.NewResponseController(w)}}
+	o := &opened{answering: answering{h: h}, wire: &wire{from: r.Body, limit: limits.MaxBody, pace: limits.Pace, control: http.NewResponseController(w), unproved: &h.unproved, most: limits.MaxUnproved}}
 	if r.ContentLength > limits.MaxBody {
 		return o, limits.spoolFault(errTooLarge)
 	}
@@ -68,32 +72,21 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 	if o.reader, err = readEnvelope(r.Header.Get("Content-Type"), o.wire, limits, h.Spool); err != nil {
 		return o, inFrame(limits.spoolFault(err))
 	}
-	env, err := wssec.Read(o.reader.soap)
-	if err != nil {
-		return o, &notSOAP{code: "Sender", text: detail(err)}
-	}
-	head, err := o.readEnvelope(env)
-	if err != nil {
-		return o, err
-	}
-	if head.signal != nil {
-		return o, unexpected(head.signal)
-	}
-	u := head.user
-	if o.partner, err = h.sender(u); err != nil {
-		return o, err
-	}
-	o.key = dedup.TransportKey(Transport, u.To.ID, u.MessageInfo.MessageID)
-	if err := h.authenticate(o.partner, env, len(u.Parts), client.Certificate); err != nil {
+	env, u, err := o.identify(client)
+	if err != nil && o.partner != nil {
 		// Nothing of it is taken in, nor among what the partner has here. A small request
 		// is read to its end all the same, for the quarantine.
+		o.reader.soap = nil
 		if r.ContentLength <= keptBytes {
 			o.wire.limit = min(o.wire.limit, keptBytes)
 			_, _ = io.Copy(io.Discard, o.wire) // whatever it says, the fault is told
 			o.wire.release()
 		}
+	}
+	if err != nil {
 		return o, err
 	}
+	o.wire.proved()
 	if err := o.admit(r); err != nil {
 		return o, err
 	}
@@ -103,6 +96,37 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 		return o, inFrame(limits.spoolFault(err))
 	}
 	return o, o.open(r.Context(), env, u, client)
+}
+
+// identify finds whose message it is, and that whoever sent it has signed as that
+// partner. A tree of elements takes many times its text, so that few are read at a
+// time.
+func (o *opened) identify(client proxy.Client) (*wssec.Envelope, *UserMessage, error) {
+	defer o.h.turn()()
+	env, err := wssec.Read(o.reader.soap)
+	if err != nil {
+		return nil, nil, &notSOAP{code: "Sender", text: detail(err)}
+	}
+	head, err := o.readEnvelope(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	if head.signal != nil {
+		return nil, nil, unexpected(head.signal)
+	}
+	u := head.user
+	if o.partner, err = o.h.sender(u); err != nil {
+		return nil, nil, err
+	}
+	o.key = dedup.TransportKey(Transport, u.To.ID, u.MessageInfo.MessageID)
+	return env, u, o.h.authenticate(o.partner, env, len(u.Parts), client.Certificate)
+}
+
+// turn waits until one more envelope may be read, and gives what lets the next.
+func (h *Handler) turn() (leave func()) {
+	h.turns.Do(func() { h.reading = make(chan struct{}, 2*runtime.GOMAXPROCS(0)) })
+	h.reading <- struct{}{}
+	return func() { <-h.reading }
 }
 
 // readEnvelope reads what the envelope says, and whom errors refer to.
