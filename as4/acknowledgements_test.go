@@ -126,7 +126,7 @@ func TestAcknowledgements(t *testing.T) {
 		}
 	})
 	t.Run("without a receipt that fits it is not done, and comes again", func(t *testing.T) {
-		for name, break_ := range map[string]func(*theirSide, *as4.Acknowledgements, *partners.Partner){
+		for name, spoil := range map[string]func(*theirSide, *as4.Acknowledgements, *partners.Partner){
 			"the partner asks to come again": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) { s.fail = errors.New("down") },
 			"the receipt is signed by somebody else": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) {
 				s.handler.Signer = func(context.Context, string) (*wssec.Signing, error) { return signedBy(mallory()), nil }
@@ -141,7 +141,7 @@ func TestAcknowledgements(t *testing.T) {
 			"its certificate is not one": func(_ *theirSide, _ *as4.Acknowledgements, p *partners.Partner) { p.Certificates = nil },
 		} {
 			s, a, p := newTheirSide(t)
-			break_(s, a, p)
+			spoil(s, a, p)
 			if err := a.Target().Send(t.Context(), step("talquist")); !errors.Is(err, outbox.ErrNotDone) {
 				t.Errorf("%s: %v", name, err)
 			}
