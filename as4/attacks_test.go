@@ -2,6 +2,7 @@ package as4_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/as4"
+	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
@@ -306,6 +308,23 @@ func TestIdsCannotBeTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.refused(forged, as4.FailedAuthentication)
+	})
+	t.Run("nor by whoever has another message of the partner's, with its signature", func(t *testing.T) {
+		admit, reserve, decrypters := r.handler.Admit, r.handler.Reserve, r.handler.Decrypters
+		defer func() { r.handler.Admit, r.handler.Reserve, r.handler.Decrypters = admit, reserve, decrypters }()
+		r.handler.Admit = func(*partners.Partner) (func(), bool) { t.Error("he was admitted"); return func() {}, true }
+		r.handler.Reserve = func(string, string) (func(), bool) { t.Error("he has the id"); return func() {}, true }
+		r.handler.Decrypters = func(context.Context, string) ([]wssec.DecryptionKey, error) {
+			t.Error("our key decrypts for him")
+			return nil, nil
+		}
+		// What the partner signed for somebody else, its header replaced.
+		c := r.compose(message("elsewhere", func(u *as4.UserMessage) { u.To.ID = "somebody-else" }), gzipped(text))
+		forged := bytes.Replace(r.wireOf(c), []byte("somebody-else"), []byte("nordhafen-ap"), 1)
+		forged = bytes.Replace(forged, []byte("elsewhere</eb:MessageId>"), []byte("victim</eb:MessageId>"), 1)
+		if got := r.post(c.ContentType, forged); got.told() != as4.FailedAuthentication {
+			t.Error(got.told())
+		}
 	})
 	t.Run("what was not agreed is told to the partner alone, after its signature was verified", func(t *testing.T) {
 		other := func(u *as4.UserMessage) { u.Collaboration.Action = "Other" }

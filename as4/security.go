@@ -26,8 +26,8 @@ type proved struct {
 }
 
 // authenticate settles who sent a message, before anything of it is taken in: a
-// signature whose value is the partner's, or none where that is agreed. What the
-// signature covers is not looked at yet.
+// signature of the partner's over its header and Body, or none where that is agreed.
+// Whether it covers the parts is not looked at yet.
 func (h *Handler) authenticate(p *partners.Partner, env *wssec.Envelope, parts int, shown *x509.Certificate) error {
 	now := h.now()
 	if env.Security != nil {

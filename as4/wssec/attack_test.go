@@ -265,6 +265,22 @@ func TestForgery(t *testing.T) {
 			t.Errorf("the signer is not taken for himself: %v", err)
 		}
 	})
+	t.Run("the signature of another message of the signer's stands for no other header, before any part is read", func(t *testing.T) {
+		unsigned := pinned
+		unsigned.UnsignedBody = true
+		for what, forgery := range map[string]string{
+			"another header":         swap(t, "1@example", "2@example")(soap),
+			"another Body":           swap(t, `wsu:Id="body">`, `wsu:Id="body"><x/>`)(soap),
+			"a header without an id": swap(t, ` wsu:Id="messaging"`, "")(soap),
+			"a header and the Body, neither of them the one that is signed": swap(t, `<wsse:BinarySecurityToken `, `<x:x xmlns:x="urn:x" wsu:Id="messaging"/><wsse:BinarySecurityToken `)(swap(t, ` wsu:Id="messaging"`, "")(soap)),
+		} {
+			for _, v := range []wssec.Verification{pinned, unsigned} {
+				if err := read(t, []byte(forgery)).Authenticate(v); wssec.ReasonOf(err) != wssec.Unauthenticated && wssec.ReasonOf(err) != wssec.NonCompliant {
+					t.Errorf("%s is taken for the signer's: %v", what, err)
+				}
+			}
+		}
+	})
 	t.Run("what a message quotes is told in part", func(t *testing.T) {
 		long := read(t, []byte(swap(t, wssec.ECDSASHA256, strings.Repeat("ä", 20_000))(soap)))
 		_, err := long.Verify(wire(t, sent.Parts), pinned)

@@ -85,12 +85,44 @@ func (e *Envelope) signature() (*etree.Element, error) {
 	return nil, nonCompliant("the wsse:Security header holds %d signatures, one is allowed", len(found))
 }
 
-// Authenticate verifies who signed the envelope, and nothing else: neither what the
-// signature covers nor any digest. It is for before Decrypt, so that our private keys
-// work for the partner alone. Errors are as those of Verify.
+// Authenticate verifies who signed the envelope, and that it is this one: its
+// eb:Messaging and its Body are covered, and their digests fit, so that nobody puts the
+// signature of another message of the signer's, which all its receivers have, before a
+// header of his own. Parts are not looked at. It is for before they are taken in and
+// for before Decrypt, so that we work for the partner alone. Errors are as those of
+// Verify.
 func (e *Envelope) Authenticate(v Verification) error {
-	_, _, err := e.authenticate(v)
-	return err
+	s, _, err := e.authenticate(v)
+	if err != nil {
+		return err
+	}
+	var found Signature
+	var targets []target
+	var of []Reference
+	seen := map[*etree.Element]bool{}
+	for _, r := range s.references {
+		if _, part := ContentID(r.URI); part {
+			continue
+		}
+		t, err := e.element(r, &found)
+		if err != nil {
+			return err
+		}
+		if seen[t.element] {
+			return unauthenticated("the signature covers %q twice", r.URI)
+		}
+		seen[t.element] = true
+		targets, of = append(targets, t), append(of, r)
+	}
+	if err := e.covered(&found, v); err != nil {
+		return err
+	}
+	for i, t := range targets {
+		if err := t.fits(of[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // authenticate verifies the value of the signature with the certificate that is the
@@ -257,24 +289,11 @@ func (e *Envelope) targets(references []Reference, parts []Part, result *Signatu
 			}
 			targets[i].part, key = part, part
 		} else {
-			element := e.byReference(r.URI)
-			if element == nil {
-				return nil, unauthenticated("the signature covers %q, which names no element of the message by its wsu:Id", r.URI)
-			}
-			if len(r.Transforms) != 1 {
-				return nil, nonCompliant("the reference %q has %d transforms, one is expected: %s", r.URI, len(r.Transforms), c14n.Exclusive)
-			}
 			var err error
-			if targets[i].method, err = r.Transforms[0].exclusive(); err != nil {
+			if targets[i], err = e.element(r, result); err != nil {
 				return nil, err
 			}
-			targets[i].element, key = element, element
-			switch element {
-			case e.Messaging:
-				result.Messaging = element
-			case e.Body:
-				result.Body = element
-			}
+			key = targets[i].element
 		}
 		if seen[key] {
 			return nil, unauthenticated("the signature covers %q twice", r.URI)
@@ -287,6 +306,27 @@ func (e *Envelope) targets(references []Reference, parts []Part, result *Signatu
 		}
 	}
 	return targets, nil
+}
+
+// element finds the element that a reference names, and notes in result whether it
+// has to be covered.
+func (e *Envelope) element(r Reference, result *Signature) (t target, err error) {
+	if t.element = e.byReference(r.URI); t.element == nil {
+		return t, unauthenticated("the signature covers %q, which names no element of the message by its wsu:Id", r.URI)
+	}
+	if len(r.Transforms) != 1 {
+		return t, nonCompliant("the reference %q has %d transforms, one is expected: %s", r.URI, len(r.Transforms), c14n.Exclusive)
+	}
+	if t.method, err = r.Transforms[0].exclusive(); err != nil {
+		return t, err
+	}
+	switch t.element {
+	case e.Messaging:
+		result.Messaging = t.element
+	case e.Body:
+		result.Body = t.element
+	}
+	return t, nil
 }
 
 // byReference gives the element that a same-document reference names: by wsu:Id
