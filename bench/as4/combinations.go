@@ -24,6 +24,8 @@ type combination struct {
 const (
 	unregistered = "urn:oasis:names:tc:ebcore:partyid-type:unregistered"
 	testService  = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/service"
+	initiator    = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/initiator"
+	responder    = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/responder"
 	testAction   = "http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/test"
 
 	service, serviceType, action = "urn:edigw:edi", "urn:edigw:services", "deliver"

@@ -80,8 +80,8 @@ func (r *run) yaml() (string, error) {
 	return strings.TrimSuffix(b.String(), "---\n"), nil
 }
 
-// startGateway builds edigw and starts it with the partners and our keys.
-func (r *run) startGateway(ctx context.Context) (_ *gateway, err error) {
+// startGateway builds edigw and starts it with the partners and our keys, and with env.
+func (r *run) startGateway(ctx context.Context, env ...string) (_ *gateway, err error) {
 	yaml, err := r.yaml()
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *run) startGateway(ctx context.Context) (_ *gateway, err error) {
 	if err := os.WriteFile(master, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
 		return nil, err
 	}
-	g.env = []string{"EDIGW_MASTER_KEY_FILE=" + master}
+	g.env = append(env, "EDIGW_MASTER_KEY_FILE="+master)
 	for _, k := range keyPairs {
 		if err := g.importKey(ctx, r.keys, k); err != nil {
 			return nil, err

@@ -13,9 +13,12 @@
 // Usage:
 //
 //	go run ./bench/as4 [-peers-only] [-dir bin/peers]
+//	go run ./bench/as4 -rate [-rounds 5]
 //
 // With -peers-only phase4's own servlet receives, which shows that the peers and
-// their keys are as they should be before anyone is measured with them.
+// their keys are as they should be before anyone is measured with them. With -rate
+// edigw and phase4's servlet receive the same messages by turns, and the table shows
+// medians: messages a second, and processor time a message, ours with the database's.
 package main
 
 import (
@@ -36,9 +39,15 @@ func main() {
 	r := run{out: os.Stdout}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
+	rate := flag.Bool("rate", false, "measure how fast edigw and phase4's servlet receive the same messages")
+	flag.IntVar(&r.rounds, "rounds", 5, "rounds of which -rate shows the medians")
+	flag.IntVar(&r.messages, "messages", 400, "messages of 4 KB that -rate sends in a round, and a sixteenth of 1 MB")
 	flag.Parse()
 	part := r.withGateway
-	if *peersOnly {
+	switch {
+	case *rate:
+		part = r.measureRates
+	case *peersOnly:
 		part = r.peersOnly
 	}
 	if err := r.do(ctx, part); err != nil {
@@ -55,6 +64,8 @@ type run struct {
 	work, keys string // folders of this run
 	out        io.Writer
 	ok, failed int
+	rounds     int // of -rate
+	messages   int // in one of them
 }
 
 // do fetches the peers, makes keys and plays a part.
@@ -77,6 +88,9 @@ func (r *run) do(ctx context.Context, part func(context.Context) error) (err err
 	}
 	if err := part(ctx); err != nil {
 		return err
+	}
+	if r.ok+r.failed == 0 {
+		return nil // nothing was combined
 	}
 	_, err = fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, 0 skipped\n", r.ok+r.failed, r.ok, r.failed)
 	return err

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/edigw/edigw/bench/site"
+	"github.com/edigw/edigw/partners/keys"
+)
+
+// bareCrypto is the processor time that the cryptography of one message takes and
+// nothing else, by the standard library: the key is unwrapped, each payload decrypted,
+// digested as it was compressed and decompressed, one signature verified, and one made
+// for the receipt.
+func bareCrypto(dir string, batch []request) (time.Duration, error) {
+	var private [2]*rsa.PrivateKey
+	for i, purpose := range []string{"sign", "encrypt"} {
+		text, err := os.ReadFile(filepath.Join(dir, receiver+"-rsa-"+purpose+".key.pem"))
+		if err != nil {
+			return 0, err
+		}
+		key, _, err := keys.Read(text, "")
+		if err != nil {
+			return 0, err
+		}
+		own, is := key.(*rsa.PrivateKey)
+		if !is {
+			return 0, errors.New("not an RSA key")
+		}
+		private[i] = own
+	}
+	var content []byte
+	for _, p := range batch[0].plain {
+		content = append(content, p...)
+	}
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(content); err != nil {
+		return 0, err
+	}
+	if err := zip.Close(); err != nil {
+		return 0, err
+	}
+	key, nonce := make([]byte, 16), make([]byte, 12)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return 0, err
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		return 0, err
+	}
+	sealed := gcm.Seal(nil, nonce, packed.Bytes(), nil)
+	wrapped, err := rsa.EncryptOAEP(sha256.New(), rand.Reader, &private[1].PublicKey, key, nil)
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(content)
+	signature, err := rsa.SignPKCS1v15(nil, private[0], crypto.SHA256, sum[:])
+	if err != nil {
+		return 0, err
+	}
+	before, err := site.CPU(os.Getpid())
+	if err != nil {
+		return 0, err
+	}
+	for range batch {
+		_, unwrapErr := rsa.DecryptOAEP(sha256.New(), nil, private[1], wrapped, nil)
+		opened, openErr := gcm.Open(nil, nonce, sealed, nil)
+		_ = sha256.Sum256(opened) // its time is what counts
+		unzip, zipErr := gzip.NewReader(bytes.NewReader(opened))
+		if err := errors.Join(unwrapErr, openErr, zipErr); err != nil {
+			return 0, err
+		}
+		_, readErr := io.Copy(io.Discard, unzip)
+		_, signErr := rsa.SignPKCS1v15(nil, private[0], crypto.SHA256, sum[:])
+		if err := errors.Join(readErr, signErr, rsa.VerifyPKCS1v15(&private[0].PublicKey, crypto.SHA256, sum[:], signature)); err != nil {
+			return 0, err
+		}
+	}
+	after, err := site.CPU(os.Getpid())
+	return (after - before) / time.Duration(len(batch)), err
+}
