@@ -85,7 +85,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		h.quarantine(r.Context(), o, client, err)
+		err = h.quarantine(r.Context(), o, client, err)
 		line.Reason, line.Err = reasonOf(err)
 		answer, err = o.refusal(r.Context(), err)
 	}

@@ -109,17 +109,34 @@ func (o *opened) identify(client proxy.Client) (*wssec.Envelope, *UserMessage, e
 	}
 	head, err := o.readEnvelope(env)
 	if err != nil {
+		o.claimed(head)
 		return nil, nil, err
 	}
 	if head.signal != nil {
 		return nil, nil, unexpected(head.signal)
 	}
 	u := head.user
-	if o.partner, err = o.h.sender(u); err != nil {
+	if o.partner, err = o.h.sender(u.From, u.To); err != nil {
 		return nil, nil, err
 	}
 	o.key = dedup.TransportKey(Transport, u.To.ID, u.MessageInfo.MessageID)
 	return env, u, o.h.authenticate(o.partner, env, len(u.Parts), client.Certificate)
+}
+
+// claimed notes whose a message says to be that is at fault before that could be
+// asked for.
+func (o *opened) claimed(head *header) {
+	if head == nil || head.from.ID == "" {
+		return
+	}
+	p, err := o.h.sender(head.from, head.to)
+	if err != nil {
+		return // a stranger is told what is wrong, and nothing else happens
+	}
+	o.partner = p
+	if head.named != "" {
+		o.key = dedup.TransportKey(Transport, head.to.ID, head.named)
+	}
 }
 
 // turn waits until one more envelope may be read, and gives what lets the next.
@@ -129,7 +146,8 @@ func (h *Handler) turn() (leave func()) {
 	return func() { <-h.reading }
 }
 
-// readEnvelope reads what the envelope says, and whom errors refer to.
+// readEnvelope reads what the envelope says, and whom errors refer to. Beside a fault
+// of the header it gives what could be read of it; nil where there is none.
 func (o *opened) readEnvelope(env *wssec.Envelope) (*header, error) {
 	if env.SOAP != nsSOAP {
 		return nil, &notSOAP{code: "VersionMismatch", text: "the envelope is of SOAP 1.1; AS4 is SOAP 1.2 (AS4 profile §2.1)"}
@@ -143,13 +161,13 @@ func (o *opened) readEnvelope(env *wssec.Envelope) (*header, error) {
 	head, err := readHeader(env.Messaging)
 	o.named = head.named
 	if err != nil {
-		return nil, err
+		return head, err
 	}
 	if head.user != nil {
 		// eDelivery AS4 1.15 §1.4.2.3, and no PartInfo can name it.
 		text, err := infoset.Text(env.Body)
 		if err != nil || strings.Trim(text, linearSpace) != "" {
-			return nil, faulty(ValueInconsistent, "the SOAP Body is not empty; send payloads as parts beside the SOAP part")
+			return head, faulty(ValueInconsistent, "the SOAP Body is not empty; send payloads as parts beside the SOAP part")
 		}
 	}
 	return head, nil

@@ -204,6 +204,44 @@ func TestWhatIsToldOverAS4(t *testing.T) {
 			t.Error("the genuine message is not First")
 		}
 	})
+	t.Run("a refusal that cannot be journalled is not told: EBMS:0202 with 503", func(t *testing.T) {
+		r := newRig(t, "")
+		r.handler.Receive = func(context.Context, *gateway.Delivery) (*gateway.Receipt, error) {
+			return nil, errors.New("the database is down")
+		}
+		other := r.compose(message("m1", func(u *as4.UserMessage) { u.Collaboration.Action = "Other" }), gzipped(good))
+		forged, err := as4.Compose(message("m2"), []as4.Payload{gzipped(good)}, signedBy(mallory()), encryptedTo(nordhafen()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*as4.Composed{other, forged, r.compose(message("m3"), saidToBeGzip(zip(good)[:100]))} {
+			if a := r.refused(c, as4.DeliveryFailure); a.Status != 503 || a.header.Get("Retry-After") == "" || bytes.Contains(a.body, []byte("database")) {
+				t.Errorf("%d\n%s", a.Status, a.body)
+			}
+		}
+	})
+	t.Run("a fault of the header under a known name: signed, as agreed, and journalled under its MessageId, without a key", func(t *testing.T) {
+		r := newRig(t, "errors: fault")
+		c := r.compose(message("m1"), gzipped(good))
+		for what, change := range map[string][2]string{
+			as4.InvalidHeader:        {"<eb:Action>", "<eb:Act/><eb:Action>"},
+			as4.ExternalPayloadError: {`href="cid:`, `href="https://talquist.example/`},
+			as4.ValueInconsistent:    {"></S12:Body>", "><x></x></S12:Body>"},
+		} {
+			before := r.journal()
+			got := r.post(c.ContentType, bytes.Replace(r.wireOf(c), []byte(change[0]), []byte(change[1]), 1))
+			if got.told() != what+", fault Sender" || !strings.Contains(got.body, "SignatureValue") || r.journal() != before+1 || r.keys() != 0 {
+				t.Errorf("%s: %s, %d journal rows, %d keys\n%s", what, got.told(), r.journal(), r.keys(), got.body)
+			}
+		}
+		if n := r.count(`select count(*) from delivery where transport_id = 'as4:nordhafen-ap:m1' and payload_id is not null`); n != 3 {
+			t.Errorf("%d of them have the id and the request", n)
+		}
+		stranger := bytes.Replace(r.wireOf(c), []byte("talquist-ap"), []byte("nobody"), 1)
+		if got := r.post(c.ContentType, bytes.Replace(stranger, []byte("<eb:Action>"), []byte("<eb:Act/><eb:Action>"), 1)); got.told() != as4.InvalidHeader || strings.Contains(got.body, "SignatureValue") || r.journal() != 3 {
+			t.Errorf("a stranger: %s, %d journal rows", got.told(), r.journal())
+		}
+	})
 	t.Run("whoever is not known has one constant answer, and leaves no row", func(t *testing.T) {
 		r := newRig(t, "")
 		var first []byte

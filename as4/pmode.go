@@ -16,8 +16,8 @@ func unknownSender() *Error {
 
 // sender finds the partner that the message claims to come from. Nothing is proved
 // yet.
-func (h *Handler) sender(u *UserMessage) (*partners.Partner, error) {
-	p := h.ByParties(u.From.ID, u.From.Type, u.To.ID, u.To.Type)
+func (h *Handler) sender(from, to Party) (*partners.Partner, error) {
+	p := h.ByParties(from.ID, from.Type, to.ID, to.Type)
 	if p == nil || p.AS4 == nil || !p.Active {
 		return nil, unknownSender()
 	}

@@ -26,6 +26,10 @@ type header struct {
 	signal *SignalMessage
 	// named is the MessageId, also where the header is at fault: an error refers to it.
 	named string
+	// from and to are the parties of a user message, with id and type, also where the
+	// header is at fault: whoever is known is answered as agreed, and finds it in the
+	// journal.
+	from, to Party
 }
 
 // readHeader reads eb:Messaging. It never gives nil: what could be read stands in
@@ -41,6 +45,7 @@ func readHeader(messaging *etree.Element) (*header, error) {
 		return h, faulty(ValueInconsistent, "eb:Messaging holds %d user messages and %d signals; send each in an envelope of its own", len(users), len(signals))
 	case len(users) == 1:
 		h.named = idWithin(users[0])
+		h.from, h.to = partiesWithin(users[0])
 		u, err := readUserMessage(users[0])
 		h.user = u
 		return h, err
@@ -60,6 +65,20 @@ func idWithin(unit *etree.Element) string {
 		return ""
 	}
 	return id
+}
+
+// partiesWithin gives who sends a user message to whom, as far as that can be told.
+func partiesWithin(unit *etree.Element) (from, to Party) {
+	r := reader{}
+	parties := r.only(unit, "PartyInfo")
+	name := func(side string) Party {
+		id := r.only(r.only(parties, side), "PartyId")
+		return Party{ID: r.value(id), Type: r.attribute(id, "type")}
+	}
+	if from, to = name("From"), name("To"); r.err != nil {
+		return Party{}, Party{}
+	}
+	return from, to
 }
 
 // reader reads elements until the first fault.

@@ -3,6 +3,7 @@ package as4
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -84,15 +85,16 @@ var journalled = map[string]gateway.Answer{
 
 // quarantine has what was refused under a known name journalled, within the partner's
 // cap of the day, with the request as it came where it is small. No key is made: the
-// genuine message is still First.
-func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client, refused error) {
+// genuine message is still First. It gives what is to be told: what cannot be written
+// down is not refused, and its sender comes again.
+func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client, refused error) error {
 	var e *Error
 	if o.partner == nil || !errors.As(refused, &e) {
-		return
+		return refused
 	}
 	answer, ok := journalled[e.Code]
 	if !ok {
-		return
+		return refused
 	}
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
 		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}}
@@ -101,8 +103,9 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 	}
 	var theirs *gateway.Rejection
 	if _, err := h.Receive(context.WithoutCancel(ctx), d); err != nil && !errors.As(err, &theirs) {
-		h.log().WarnContext(ctx, "a refused delivery could not be journalled", "partner", o.partner.ID, "reason", e.reason(), "error", err)
+		return fmt.Errorf("journal the refusal %q: %w", e.Error(), err)
 	}
+	return refused
 }
 
 const (
