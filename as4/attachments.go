@@ -32,6 +32,7 @@ type envelopeReader struct {
 	start  string     // Content-ID of the SOAP part; "" is the first part
 
 	soap   []byte
+	root   string        // Content-ID of the SOAP part; "" if it has none
 	before []*attachment // what stood before the SOAP part
 	taken  []*attachment // all, in the order in which they came
 }
@@ -104,6 +105,7 @@ func readEnvelope(contentType string, from io.Reader, l Limits, spool *gateway.S
 				return e, misframed("the first part, or the one that start names, is %.60q; the SOAP part is %s", t, soapType)
 			}
 		}
+		e.root = contentID(p.fields["content-id"])
 		if e.soap, err = soapPart(from); err != nil {
 			return e, err
 		}
@@ -164,6 +166,9 @@ func (e *envelopeReader) take(p *mimePart, from io.Reader, of *partners.Partner,
 	a := &attachment{id: contentID(p.fields["content-id"]), name: "application/octet-stream"}
 	if a.id == "" {
 		return nil, misframed("part %d beside the SOAP part has no Content-ID, by which eb:PartInfo could name it", len(e.before)+len(e.taken)+1)
+	}
+	if a.id == e.root { // RFC 2392 §2: an id is of one part
+		return nil, misframed("a part has the Content-ID of the SOAP part, %.80q", a.id)
 	}
 	for _, list := range [][]*attachment{e.before, e.taken} {
 		for _, other := range list {

@@ -69,6 +69,7 @@ func TestFraming(t *testing.T) {
 		{"10,000 tiny parts with ids", framed, frame(envelopeOf(t, "m1", "p1"), many(10_000)...), as4.MimeInconsistency},
 		{"two parts of one Content-ID", framed, frame(envelopeOf(t, "m1", "p1"), part("p1", text), part("p1", "other")), as4.MimeInconsistency},
 		{"two parts of one Content-ID, one without brackets", framed, frame(envelopeOf(t, "m1", "p1"), part("p1", text), "Content-ID: p1\r\n\r\nother"), as4.MimeInconsistency},
+		{"a part of the Content-ID of the SOAP part", framed, frame(envelopeOf(t, "m1", "root"), part("root", text)), as4.MimeInconsistency},
 		{"two PartInfo for one part", framed, frame(strings.ReplaceAll(envelopeOf(t, "m1", "p1", "p2"), "cid:p2", "cid:p1"), part("p1", text)), as4.ValueInconsistent},
 		{"a PartInfo without its part", framed, frame(envelopeOf(t, "m1", "p1")), as4.ExternalPayloadError},
 		{"a part without a PartInfo", framed, frame(envelopeOf(t, "m1", "p1"), part("p1", text), part("p2", text)), as4.ExternalPayloadError},

@@ -91,8 +91,11 @@ func (m *multipart) next() (*mimePart, error) {
 
 // preamble reads to the end of the first boundary's line.
 func (m *multipart) preamble() error {
+	whole := true // what comes next begins a line
 	for read := 0; ; {
 		line, err := m.r.ReadSlice('\n')
+		begins := whole
+		whole = err != bufio.ErrBufferFull
 		if err == io.EOF && len(line) == 0 || read > maxPreamble {
 			return misframed("no part begins: the body has no line --%s in its first %d bytes", m.delimiter[3:], maxPreamble)
 		}
@@ -105,7 +108,7 @@ func (m *multipart) preamble() error {
 			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 		}
 		rest, ok := bytes.CutPrefix(line, m.delimiter[1:])
-		if !ok {
+		if !ok || !begins {
 			continue
 		}
 		switch is, _ := afterBoundary(rest, true); is {

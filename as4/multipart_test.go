@@ -51,6 +51,7 @@ func TestMultipart(t *testing.T) {
 	}{
 		{"two parts, preamble and epilogue", "hello\r\n--b\r\nContent-ID: <1>\r\n\r\none\r\n--b\r\nContent-ID: <2>\r\n\r\ntwo\r\n\r\n--b--\r\nbye", []partRead{{"<1>", "one"}, {"<2>", "two\r\n"}}},
 		{"a byte order mark before the first boundary", "\xef\xbb\xbf--b\r\nContent-ID: 1\r\n\r\none\r\n--b--", []partRead{{"1", "one"}}},
+		{"a boundary within a long line of the preamble", strings.Repeat("x", readAhead) + "--b\r\nContent-ID: 2\r\n\r\ntwo\r\n--b\r\nContent-ID: 1\r\n\r\none\r\n--b--", []partRead{{"1", "one"}}},
 		{"line feeds alone", "--b\nContent-ID: 1\n\none\n--b\nContent-ID: 2\n\n\xff\n\x00\n--b--\n", []partRead{{"1", "one"}, {"2", "\xff\n\x00"}}},
 		{"content that begins like a boundary", "--b\r\n\r\nx\r\n--bb\r\n--b-\r\n-- b\r\n--b--", []partRead{{"", "x\r\n--bb\r\n--b-\r\n-- b"}}},
 		{"blanks behind a boundary", "--b  \t\r\n\r\nx\r\n--b \r\n\r\ny\r\n--b--  ", []partRead{{"", "x"}, {"", "y"}}},
