@@ -19,8 +19,9 @@ import (
 // is sent, until its receipt is there.
 type Acknowledgements struct {
 	Partner func(id string) *partners.Partner
-	// Signer gives what an organisation of ours signs with; nil where it has no key.
-	Signer func(ctx context.Context, organisation string) (*wssec.Signing, error)
+	// Signers give what an organisation of ours signs with, the key whose use began last
+	// first; none where it has none.
+	Signers func(ctx context.Context, organisation string) ([]*wssec.Signing, error)
 	// Private fails where an address may not be sent to: targets.Guard.Private.
 	Private func(address string) error
 	HTTP    *http.Client
@@ -74,7 +75,7 @@ func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) error {
 	if len(signers) == 0 && p.AS4.Unsigned == partners.AS4Refuse {
 		return errors.New("the partner has no certificate for as4_sign that holds now, by which its receipt could be verified")
 	}
-	_, err = Sender{HTTP: a.HTTP}.Send(ctx, p.AS4.URL, c, signers)
+	_, err = Sender{HTTP: a.HTTP, SHA1: p.AS4.SHA1 == partners.AS4Accept}.Send(ctx, p.AS4.URL, c, signers)
 	return err
 }
 
@@ -82,16 +83,12 @@ func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) error {
 // round. Its time is that of the event, so that signing it again gives the same
 // references.
 func (a *Acknowledgements) compose(ctx context.Context, p *partners.Partner, s *outbox.Step, payload Payload) (*Composed, error) {
-	signing, err := a.Signer(ctx, p.Organisation)
+	ours, err := a.Signers(ctx, p.Organisation)
 	if err != nil {
 		return nil, fmt.Errorf("key to sign with: %w", err)
 	}
-	switch {
-	case signing != nil:
-		named := *signing
-		named.Token = TokenForm(p.AS4.Token)
-		signing = &named
-	case p.AS4.Unsigned == partners.AS4Refuse:
+	signing := signingFor(p.AS4, ours)
+	if signing == nil && p.AS4.Unsigned == partners.AS4Refuse {
 		return nil, errNoKey
 	}
 	var encrypting *wssec.Encrypting

@@ -2,7 +2,9 @@ package as4_test
 
 import (
 	"context"
+	"crypto"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -16,6 +18,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/as4"
+	"github.com/edigw/edigw/as4/c14n"
+	"github.com/edigw/edigw/as4/infoset"
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/outbox"
@@ -63,7 +67,9 @@ func newTheirSide(t *testing.T) (*theirSide, *as4.Acknowledgements, *partners.Pa
 			}
 			return us
 		},
-		Signer: func(context.Context, string) (*wssec.Signing, error) { return signedBy(talquist()), nil },
+		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{signedBy(talquist())}, nil
+		},
 		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
 			return []wssec.DecryptionKey{{Certificate: talquist().cert, Key: talquist().key}}, nil
 		},
@@ -92,7 +98,9 @@ func newTheirSide(t *testing.T) (*theirSide, *as4.Acknowledgements, *partners.Pa
 			}
 			return nil
 		},
-		Signer:  func(context.Context, string) (*wssec.Signing, error) { return signedBy(nordhafen()), nil },
+		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{signedBy(nordhafen())}, nil
+		},
 		Private: func(string) error { return nil }, Now: time.Now,
 	}, theirs
 }
@@ -129,10 +137,12 @@ func TestAcknowledgements(t *testing.T) {
 		for name, spoil := range map[string]func(*theirSide, *as4.Acknowledgements, *partners.Partner){
 			"the partner asks to come again": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) { s.fail = errors.New("down") },
 			"the receipt is signed by somebody else": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) {
-				s.handler.Signer = func(context.Context, string) (*wssec.Signing, error) { return signedBy(mallory()), nil }
+				s.handler.Signers = func(context.Context, string) ([]*wssec.Signing, error) {
+					return []*wssec.Signing{signedBy(mallory())}, nil
+				}
 			},
 			"we have no key": func(_ *theirSide, a *as4.Acknowledgements, _ *partners.Partner) {
-				a.Signer = func(context.Context, string) (*wssec.Signing, error) { return nil, nil }
+				a.Signers = func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }
 			},
 			"it may not be sent there": func(_ *theirSide, a *as4.Acknowledgements, _ *partners.Partner) {
 				a.Private = func(string) error { return errors.New("guarded") }
@@ -198,6 +208,15 @@ func TestSenderHoldsReceiptsAgainstWhatWasSent(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a receipt signed with SHA-1 is taken of whom that is agreed with, and of nobody else", func(t *testing.T) {
+		old := bySHA1(t, good, nordhafen())
+		for sha1, want := range map[bool]error{true: nil, false: as4.ErrInvalidReceipt} {
+			_, err := as4.Sender{SHA1: sha1}.Send(t.Context(), answering(t, 200, "application/soap+xml", old), c, []*x509.Certificate{nordhafen().cert})
+			if !errors.Is(err, want) {
+				t.Errorf("SHA-1 agreed: %v: %v", sha1, err)
+			}
+		}
+	})
 	t.Run("errors refuse the message; EBMS:0202 alone asks to come again", func(t *testing.T) {
 		for code, again := range map[string]bool{"EBMS:0004": false, "EBMS:0202": true} {
 			_, err := as4.Sender{}.Send(t.Context(), answering(t, 200, "application/soap+xml", errs("failure", code)), c, nil)
@@ -212,4 +231,29 @@ func TestSenderHoldsReceiptsAgainstWhatWasSent(t *testing.T) {
 func unsecured(soap string) string {
 	from, to := strings.Index(soap, "<wsse:Security"), strings.Index(soap, "</wsse:Security>")
 	return soap[:from] + soap[to+len("</wsse:Security>"):]
+}
+
+// bySHA1 signs an envelope anew by rsa-sha1.
+func bySHA1(t *testing.T, soap string, by identity) string {
+	t.Helper()
+	soap = strings.Replace(soap, wssec.RSASHA256, "http://www.w3.org/2000/09/xmldsig#rsa-sha1", 1)
+	doc, err := infoset.Parse([]byte(soap), infoset.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	method, err := c14n.New(c14n.Exclusive, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := crypto.SHA1.New()
+	if err := method.Element(h, doc.FindElement("//SignedInfo")); err != nil {
+		t.Fatal(err)
+	}
+	value, err := by.key.Sign(nil, h.Sum(nil), crypto.SHA1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(soap, "<ds:SignatureValue>")
+	_, after, _ := strings.Cut(rest, "</ds:SignatureValue>")
+	return before + "<ds:SignatureValue>" + base64.StdEncoding.EncodeToString(value) + "</ds:SignatureValue>" + after
 }

@@ -49,16 +49,36 @@ func (a *answering) withKey(ctx context.Context) error {
 	if a.signing != nil || a.partner == nil {
 		return nil
 	}
-	signing, err := a.h.Signer(ctx, a.partner.Organisation)
+	ours, err := a.h.Signers(ctx, a.partner.Organisation)
 	if err != nil {
 		return fmt.Errorf("key to sign with: %w", err)
 	}
-	if signing != nil {
-		named := *signing
-		named.Token = TokenForm(a.partner.AS4.Token)
-		a.signing = &named
-	}
+	a.signing = signingFor(a.partner.AS4, ours)
 	return nil
+}
+
+// signingFor gives with which of our keys a partner is answered, and how: the first
+// that signs by an algorithm agreed with it, since an organisation may have partners
+// of eDelivery 1.15 and of 2.0, whose algorithms exclude each other. Where none does
+// the first is taken all the same, which a doctor of the installation says. nil
+// without keys.
+func signingFor(agreed *partners.AS4, ours []*wssec.Signing) *wssec.Signing {
+	if len(ours) == 0 {
+		return nil
+	}
+	named := *ours[0]
+choice:
+	for _, s := range ours {
+		for _, name := range agreed.Signatures {
+			if s.Signs(signatures[name]) {
+				named = *s
+				named.Method = signatures[name]
+				break choice
+			}
+		}
+	}
+	named.Token = TokenForm(agreed.Token)
+	return &named
 }
 
 // TokenForm gives the form of a token reference by its name in partners.AS4Tokens.

@@ -34,7 +34,7 @@ func FuzzRequest(f *testing.F) {
 	anybody := &partners.Partner{ID: "anybody", Active: true, AS4: &partners.AS4{AS4Spec: spec}}
 	h := &as4.Handler{
 		ByParties:  func(string, string, string, string) *partners.Partner { return anybody },
-		Signer:     func(context.Context, string) (*wssec.Signing, error) { return nil, nil },
+		Signers:    func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil },
 		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) { return nil, nil },
 		Spool:      &gateway.Spool{}, Log: slog.New(slog.DiscardHandler), Limits: as4.Limits{MaxBody: 1 << 20},
 		Receive: func(_ context.Context, d *gateway.Delivery) (*gateway.Receipt, error) {

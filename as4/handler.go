@@ -20,14 +20,15 @@ import (
 // Transport is the name of AS4 in keys, metrics and logs.
 const Transport = "as4"
 
-// Handler is the transport. ByParties, Signer, Decrypters, Receive and Spool have to
+// Handler is the transport. ByParties, Signers, Decrypters, Receive and Spool have to
 // be set.
 type Handler struct {
 	// ByParties finds whose messages have these eb:From and eb:To:
 	// partners.Directory.ByAS4.
 	ByParties func(from, fromType, to, toType string) *partners.Partner
-	// Signer gives what an organisation of ours signs with; nil where it has no key.
-	Signer func(ctx context.Context, organisation string) (*wssec.Signing, error)
+	// Signers give what an organisation of ours signs with, the key whose use began last
+	// first; none where it has none.
+	Signers func(ctx context.Context, organisation string) ([]*wssec.Signing, error)
 	// Decrypters gives the keys that partners may have encrypted to.
 	Decrypters func(ctx context.Context, organisation string) ([]wssec.DecryptionKey, error)
 	// Client says who sent a request: proxy.Rule.Of; nil believes no proxy.

@@ -3,6 +3,7 @@ package as4_test
 import (
 	"context"
 	"crypto/x509"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,6 +75,37 @@ func TestProfiles(t *testing.T) {
 			r.received(c)
 		}
 	})
+	t.Run("of our keys the one is used that goes with what is agreed, and by the algorithm that is", func(t *testing.T) {
+		r := newRig(t, "")
+		older, newer := rsaIdentity("nordhafen-rsa"), talquistEd()
+		r.handler.Signers = func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{signedBy(newer), signedBy(older)}, nil
+		}
+		for i, c := range []struct {
+			settings, method string
+			signer           identity
+			from             identity
+			to               identity
+		}{
+			{"", wssec.RSASHA256, older, talquist(), nordhafen()},
+			{"signatures: [rsa-sha512]", wssec.RSASHA512, older, talquist(), nordhafen()},
+			{"profile: edelivery-2.0", wssec.EdDSAEd25519, newer, talquistEd(), nordhafenEC()},
+		} {
+			r.settings(c.settings)
+			signing := signedBy(c.from)
+			if signing.Signs(c.method) {
+				signing.Method = c.method
+			}
+			composed, err := as4.Compose(message(fmt.Sprint("m", i)), []as4.Payload{gzipped(interchange(fmt.Sprint("REF", i), fmt.Sprint("R-", i), "1.00"))}, signing, encryptedTo(c.to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := as4.Sender{}.Send(t.Context(), r.url, composed, []*x509.Certificate{older.cert, newer.cert})
+			if err != nil || !a.Signer.Equal(c.signer.cert) || !strings.Contains(string(a.SOAP), `SignatureMethod Algorithm="`+c.method+`"`) {
+				t.Errorf("%q: %v\n%s", c.settings, err, a.SOAP)
+			}
+		}
+	})
 	t.Run("a receipt is signed anew when our key changed, and is not the stored one", func(t *testing.T) {
 		r := newRig(t, "")
 		c := r.compose(message("m1"), gzipped(text))
@@ -86,7 +118,7 @@ func TestProfiles(t *testing.T) {
 	})
 	t.Run("without a key of ours a signed message is told to come again, and nothing is stored", func(t *testing.T) {
 		r := newRig(t, "")
-		r.handler.Signer = func(context.Context, string) (*wssec.Signing, error) { return nil, nil }
+		r.handler.Signers = func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }
 		if a := r.send(r.compose(message("m1"), gzipped(text))); a.codes() != as4.DeliveryFailure || a.Status != http.StatusServiceUnavailable || r.keys()+r.posted() != 0 {
 			t.Errorf("%s, %d, %d keys", a.codes(), a.Status, r.keys())
 		}

@@ -154,8 +154,8 @@ func newRig(t *testing.T, settings string) *rig {
 	}
 	r.handler = &as4.Handler{
 		ByParties: r.directory.ByAS4,
-		Signer: func(context.Context, string) (*wssec.Signing, error) {
-			return &wssec.Signing{Key: r.ours.key, Certificate: r.ours.cert}, nil
+		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{{Key: r.ours.key, Certificate: r.ours.cert}}, nil
 		},
 		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
 			return []wssec.DecryptionKey{{Certificate: nordhafen().cert, Key: nordhafen().key}, {Certificate: nordhafenEC().cert, Key: nordhafenEC().key}}, nil

@@ -33,7 +33,7 @@ func TestSamplesOfOthers(t *testing.T) {
 	anybody := &partners.Partner{ID: "anybody", Active: true, AS4: &partners.AS4{AS4Spec: spec}}
 	h := &as4.Handler{
 		ByParties: func(string, string, string, string) *partners.Partner { return anybody },
-		Signer:    func(context.Context, string) (*wssec.Signing, error) { return nil, nil },
+		Signers:   func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil },
 		Receive: func(_ context.Context, d *gateway.Delivery) (*gateway.Receipt, error) {
 			if d.Fault != nil {
 				return nil, d.Fault

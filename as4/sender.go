@@ -17,6 +17,7 @@ import (
 // processes it once (AS4 profile §3.2).
 type Sender struct {
 	HTTP *http.Client // nil is one without a bound of time; redirects are not followed
+	SHA1 bool         // a receipt may be signed with SHA-1
 }
 
 // Answered is what a partner answered.
@@ -83,7 +84,7 @@ func (s Sender) Send(ctx context.Context, address string, c *Composed, signers [
 	if err := a.read(answer); err != nil {
 		return a, fmt.Errorf("%w: HTTP status %d: %w", ErrMissingReceipt, a.Status, err)
 	}
-	return a, a.judge(c, signers)
+	return a, a.judge(c, signers, s.SHA1)
 }
 
 // read reads the signal of an answer. QUIRK: some receivers answer in
@@ -116,7 +117,7 @@ func (a *Answered) read(answer *http.Response) error {
 }
 
 // judge holds the signal against what was sent.
-func (a *Answered) judge(c *Composed, signers []*x509.Certificate) error {
+func (a *Answered) judge(c *Composed, signers []*x509.Certificate, sha1 bool) error {
 	ref := a.Signal.MessageInfo.RefToMessageID
 	if len(a.Signal.Errors) > 0 {
 		refused := &Refused{Again: true}
@@ -151,7 +152,7 @@ func (a *Answered) judge(c *Composed, signers []*x509.Certificate) error {
 		if err != nil {
 			return err
 		}
-		signature, err := env.Verify(nil, wssec.Verification{Signer: wssec.Pinned(signers...), UnsignedBody: true})
+		signature, err := env.Verify(nil, wssec.Verification{Signer: wssec.Pinned(signers...), SHA1: sha1, UnsignedBody: true})
 		if err != nil {
 			return fmt.Errorf("%w: its signature: %w", ErrInvalidReceipt, err)
 		}

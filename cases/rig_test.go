@@ -122,7 +122,7 @@ func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	routes.Handle("/as2", &as2.Handler{ByName: r.directory.ByAS2, Receive: g.Receive, Reserve: g.Reserve, Keys: ourKeys,
 		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log})
 	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
-		Signer: func(context.Context, string) (*wssec.Signing, error) { return nil, nil }})
+		Signers: func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }})
 	server := httptest.NewServer(routes)
 	r.t.Cleanup(server.Close)
 	return server.URL

@@ -76,6 +76,14 @@ func (s *Signing) sign(e *Envelope, parts []Part) (*etree.Element, []Reference, 
 	return signature, references, nil
 }
 
+// Signs tells whether the key signs by a method, an algorithm URI.
+func (s *Signing) Signs(method string) bool {
+	by := *s
+	by.Method = method
+	_, err := by.method()
+	return err == nil
+}
+
 // method gives the signature method that the key goes with, or says that the one
 // asked for does not.
 func (s *Signing) method() (string, error) {

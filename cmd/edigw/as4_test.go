@@ -51,6 +51,13 @@ func TestAS4(t *testing.T) {
 	if err := os.WriteFile(ours, []byte(edigw(t, "", env, "keys", "show", "north", "as4").out), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("the doctor says that no key of ours is one that the partner takes", func(t *testing.T) {
+		as4Partner(t, g, dir, cert, "  signatures: [ed25519]\n")
+		if text := doctor(); !strings.Contains(text, "no key of north for as4_sign signs by an algorithm agreed with partner ap (ed25519)") {
+			t.Error(text)
+		}
+		as4Partner(t, g, dir, cert, "")
+	})
 	t.Run("the doctor says that all is there", func(t *testing.T) {
 		if text := doctor(); !strings.Contains(text, "1 partners, with the keys and certificates that they need") {
 			t.Error(text)

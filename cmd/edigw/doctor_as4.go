@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -40,6 +41,10 @@ func (d *doctor) as4(ctx context.Context, pool *pgxpool.Pool) {
 				d.ill("as4", "edigw keys create "+p.Organisation+" LABEL --for as4_sign,as4_decrypt, and send its certificate to the partners", "%s has no key for %s that holds now; partner %s is told to come again", p.Organisation, purpose, p.ID)
 			}
 		}
+		signs := func(k *keys.Key) bool { return k.Organisation == p.Organisation && k.Signs(keys.AS4Sign, now) }
+		if slices.ContainsFunc(ours, signs) && !slices.ContainsFunc(ours, func(k *keys.Key) bool { return signs(k) && signsBy(k.Algorithm, p.AS4.Signatures) }) {
+			d.ill("as4", "edigw keys create "+p.Organisation+" LABEL --for as4_sign --algorithm ALGORITHM, and send its certificate to the partner", "no key of %s for as4_sign signs by an algorithm agreed with partner %s (%s): it cannot take our receipts", p.Organisation, p.ID, strings.Join(p.AS4.Signatures, ", "))
+		}
 		if p.AS4.Unsigned == partners.AS4Refuse && len(p.CertificatesFor(partners.AS4Sign, now)) == 0 {
 			d.ill("as4", "add the partner's certificate for as4_sign", "partner %s has none that holds now: everything it sends is refused", p.ID)
 		}
@@ -50,4 +55,14 @@ func (d *doctor) as4(ctx context.Context, pool *pgxpool.Pool) {
 	if using > 0 && len(d.list) == before {
 		d.well("as4", "%d partners, with the keys and certificates that they need", using)
 	}
+}
+
+// signsBy tells whether a key of this kind signs by one of the algorithms, each by the
+// name that it is configured with.
+func signsBy(kind string, algorithms []string) bool {
+	family, _, _ := strings.Cut(kind, "-")
+	if family == "ec" {
+		family = "ecdsa"
+	}
+	return slices.ContainsFunc(algorithms, func(a string) bool { return a == family || strings.HasPrefix(a, family+"-") })
 }

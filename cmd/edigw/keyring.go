@@ -16,17 +16,17 @@ type keyring struct {
 	now func() time.Time
 }
 
-// as4Signer gives what an organisation signs AS4 messages with; nil where it has no
-// key.
-func (k keyring) as4Signer(_ context.Context, organisation string) (*wssec.Signing, error) {
-	s, err := k.Signer(organisation, keys.AS4Sign, k.now())
+// as4Signers give what an organisation signs AS4 messages with, the one that began last
+// first; none where it has no key.
+func (k keyring) as4Signers(_ context.Context, organisation string) (usable []*wssec.Signing, err error) {
+	list, err := k.Signers(organisation, keys.AS4Sign, k.now())
 	if errors.Is(err, keys.ErrUnknown) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	for _, s := range list {
+		usable = append(usable, &wssec.Signing{Key: s.Signer, Certificate: s.Chain[0], Chain: s.Chain[1:]})
 	}
-	return &wssec.Signing{Key: s.Signer, Certificate: s.Chain[0], Chain: s.Chain[1:]}, nil
+	return usable, err
 }
 
 // as4Decrypters gives what AS4 messages may be encrypted to, under every certificate

@@ -194,6 +194,25 @@ func (r *Ring) Signer(organisation, purpose string, at time.Time) (*Signing, err
 	return nil, fmt.Errorf("%w: %s has no key for %s; `edigw keys create` makes one", ErrUnknown, organisation, purpose)
 }
 
+// Signers gives every key that an organisation signs with for purpose at an instant, the
+// one that began last first, for who has to choose by what a partner can verify. Its
+// errors are Signer's, also where one of several cannot be opened.
+func (r *Ring) Signers(organisation, purpose string, at time.Time) (list []*Signing, err error) {
+	if _, err := r.Signer(organisation, purpose, at); err != nil {
+		return nil, err
+	}
+	for _, h := range r.hanging() {
+		if h.Organisation != organisation || !h.Signs(purpose, at) {
+			continue
+		}
+		if h.private == nil {
+			return nil, h.err
+		}
+		list = append(list, &Signing{h.Key, h.private, h.Shown(at).Chain})
+	}
+	return list, nil
+}
+
 // why says why a key does not sign.
 func (k *Key) why(at time.Time) string {
 	if at.Before(k.From) {
