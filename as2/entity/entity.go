@@ -43,12 +43,14 @@ type Field struct{ Name, Value string }
 // is one. An entity that begins with its blank line has no header, RFC 2046 §5.1.
 func Parse(raw []byte) (*Entity, error) {
 	e := &Entity{Raw: raw}
+	var folded folds
 	rest := raw
 	for len(rest) > 0 {
 		line, after := cutLine(rest)
 		switch name, value, ok := field(line); {
 		case len(line) == 0:
 			e.Body = after
+			folded.into(e)
 			return e, nil
 		case !ok && len(e.Fields) == 0: // no header at all
 			e.Body = raw
@@ -56,18 +58,19 @@ func Parse(raw []byte) (*Entity, error) {
 		case len(raw)-len(after) > maxHeader:
 			return nil, ErrHeader
 		case (line[0] == ' ' || line[0] == '\t') && len(e.Fields) > 0:
-			last := &e.Fields[len(e.Fields)-1]
-			// RFC 9112 §5.2: a fold is a space.
-			last.Value = strings.TrimSpace(last.Value + " " + string(bytes.TrimSpace(line)))
+			folded = append(folded, line)
 		case ok:
 			if len(e.Fields) == maxFields {
 				return nil, ErrHeader
 			}
+			folded.into(e)
+			folded = folded[:0]
 			e.Fields = append(e.Fields, Field{name, value})
 		}
 		// QUIRK: a line in a header that is no field is passed over; the bytes stay in Raw.
 		rest = after
 	}
+	folded.into(e)
 	e.Body = raw[len(raw):]
 	return e, nil
 }
@@ -96,6 +99,25 @@ func HasHeader(text []byte) bool {
 		rest = after
 	}
 	return false
+}
+
+// folds are the lines that continue the last field.
+type folds [][]byte
+
+// into puts them behind its value, all at once: one after the other would copy it for
+// each. RFC 9112 §5.2: a fold is a space.
+func (f folds) into(e *Entity) {
+	if len(f) == 0 {
+		return
+	}
+	last := &e.Fields[len(e.Fields)-1]
+	words := []string{last.Value}
+	for _, line := range f {
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			words = append(words, string(text))
+		}
+	}
+	last.Value = strings.TrimSpace(strings.Join(words, " "))
 }
 
 // Header is the header with its blank line, as it stands.

@@ -3,6 +3,7 @@ package entity_test
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -130,6 +131,25 @@ func TestFilename(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// A field of many folds was once copied for each of them: 60 KB cost 100 MB, and a
+// message may have a hundred such headers.
+func TestFoldsCostTheirBytes(t *testing.T) {
+	header := []byte("A: b\r\n" + strings.Repeat(" c\r\n \t\r\n", 7000) + "D: e\r\n f\r\n\r\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e, err := entity.Parse(header)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "b" + strings.Repeat(" c", 7000); e.Get("A") != want || e.Get("D") != "e f" {
+		t.Errorf("got %.20q, %d characters, and %q", e.Get("A"), len(e.Get("A")), e.Get("D"))
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+		t.Errorf("%d bytes of memory for a header of %d", n, len(header))
 	}
 }
 
