@@ -105,8 +105,11 @@ func (o *opened) payload(d *gateway.Delivery) {
 func (o *opened) evidence() (list []gateway.Exhibit) {
 	if o.m.Signed {
 		x := gateway.Exhibit{Name: "signed-entity.eml", MediaType: "multipart/signed"}
+		if o.m.Opaque {
+			x = gateway.Exhibit{Name: "signed-data.p7m", MediaType: "application/pkcs7-mime"}
+		}
 		x.Body, x.Stretches = without(o.m.Header, o.m.Entity, o.delivery.Payload)
-		return append(list, x, gateway.Exhibit{Name: "certificate.pem", MediaType: "application/x-pem-file", Body: edi.Bytes(certificatePEM(o.m.Signer))})
+		return append(list, x, gateway.Exhibit{Name: "certificate.pem", MediaType: "application/x-pem-file", Body: edi.Bytes(certificatePEM(o.m))})
 	}
 	for i, p := range o.m.Parts {
 		if !p.EDI && len(o.m.Parts) > 1 {

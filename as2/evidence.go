@@ -7,7 +7,6 @@ import (
 
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/journal"
-	"github.com/edigw/edigw/partners"
 )
 
 // without gives an entity behind its header without the payload's bytes, if those stand
@@ -25,12 +24,17 @@ func without(header, entity []byte, payload *edi.Payload) (*edi.Payload, []journ
 	return edi.Bytes(rest), []journal.Stretch{{At: int64(len(header) + at), Offset: 0, Length: int64(len(inner))}}
 }
 
-// certificatePEM is what a signature was verified with, for openssl.
-func certificatePEM(c *partners.Certificate) []byte {
-	if c == nil || c.X509 == nil {
-		return nil
+// certificatePEM is what a signature was verified with, for openssl: the partner's
+// certificate, and where the signature is by another one of the same key that one.
+func certificatePEM(m *Opened) []byte {
+	var text []byte
+	if m.Signer != nil && m.Signer.X509 != nil {
+		text = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: m.Signer.X509.Raw})
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.X509.Raw})
+	if m.Shown != nil {
+		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: m.Shown})...)
+	}
+	return text
 }
 
 // contentOf writes a payload to a hash, wherever it is.

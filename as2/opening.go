@@ -45,9 +45,11 @@ type Opened struct {
 	Compressed bool
 	Signed     bool
 	Signer     *partners.Certificate // whose signature it is
+	Shown      []byte                // in DER, another certificate of the same key that the signature is by; nil where it is the Signer's
 	Hash       crypto.Hash           // of the signature
 	Header     []byte                // of the signed entity, as RFC 8551 §3.5 has it, where it stood in that of HTTP
 	Entity     []byte                // the signed entity, behind Header
+	Opaque     bool                  // Entity is a SignedData with its content, in DER or BER
 	Notes      []string              // what was let pass, in words
 
 	checked []byte // what the MIC is over; nil where the body is

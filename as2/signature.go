@@ -52,6 +52,7 @@ func (o *opening) signed(e *entity.Entity) error {
 			if content, err = entity.Parse(canonical); err != nil {
 				return malformed(err, "The header of the signed part cannot be read.")
 			}
+			e = inCRLF(e) // kept so, it can be verified again by anybody
 		}
 	}
 	if err != nil {
@@ -61,6 +62,16 @@ func (o *opening) signed(e *entity.Entity) error {
 	o.m.micalg = e.ContentType().Get("micalg")
 	o.m.checked = content.Raw
 	return o.layer(content)
+}
+
+// inCRLF is an entity with every line end as CRLF.
+func inCRLF(e *entity.Entity) *entity.Entity {
+	c := &entity.Entity{Fields: e.Fields}
+	c.Body, _ = withoutLoneLF(e.Body) // whether it is another text does not matter
+	if e.Raw != nil {
+		c.Raw, _ = withoutLoneLF(e.Raw) // likewise
+	}
+	return c
 }
 
 // mayHaveChanged reports whether the line ends of a signed part may have been changed
@@ -81,7 +92,7 @@ func (o *opening) opaque(e *entity.Entity, der []byte) error {
 	if err := o.verify(s, nil); err != nil {
 		return err
 	}
-	o.keep(e)
+	o.m.Entity, o.m.Opaque = der, true
 	o.m.checked = s.Content.Bytes()
 	return o.inner(o.m.checked)
 }
@@ -134,6 +145,9 @@ func (o *opening) verify(s *cms.Signed, content cms.Content) error {
 		o.note(fmt.Sprintf("signed with an RSA key of %d bits", key.N.BitLen()))
 	}
 	o.m.Signed, o.m.Signer, o.m.Hash, o.m.digest = true, owner, v.Hash, v.Digest
+	if v.Matched == cms.ByKey && v.Shown != nil {
+		o.m.Shown = bytes.Clone(v.Shown.Raw)
+	}
 	return nil
 }
 
