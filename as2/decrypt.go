@@ -12,7 +12,10 @@ import (
 // on that was found right, all that is broken inside is told as what could not be
 // decrypted: RFC 3218, and attacks on the padding of CBC.
 func (o *opening) enveloped(der []byte) error {
-	if o.m.Encrypted {
+	switch {
+	case o.malleable(): // what it is inside CBC is told as everything else that is wrong there
+		return malformed(nil, "The message is encrypted twice.")
+	case o.m.Encrypted:
 		return fault(unexpected, nil, "The message is encrypted twice.")
 	}
 	o.m.Encrypted = true

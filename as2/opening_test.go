@@ -274,7 +274,14 @@ func TestOpenOddWrappings(t *testing.T) {
 		{"signed twice", rules(), func(t *testing.T) Composed {
 			return multipartSigned(t, all.partner, multipartSigned(t, all.partner, edifact))
 		}, unexpected, nil},
-		{"encrypted twice", rules(unsigned), func(t *testing.T) Composed { return sealed(t, sealed(t, edifact.bytes()).bytes()) }, unexpected, nil},
+		{"encrypted twice", rules(unsigned), func(t *testing.T) Composed { return sealed(t, sealed(t, edifact.bytes()).bytes()) }, decryptionFailed, nil},
+		{"encrypted twice, around it with GCM", rules(unsigned), func(t *testing.T) Composed {
+			der, err := envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.AES128GCM }).Encrypt(sealed(t, edifact.bytes()).bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Composed{ContentType: "application/pkcs7-mime", Body: der}
+		}, unexpected, nil},
 		{"compressed twice", rules(unsigned), func(t *testing.T) Composed { return squeezed(t, squeezed(t, edifact.bytes()).bytes()) }, decompressionFailed, nil},
 		{"too many layers", rules(unsigned), func(t *testing.T) Composed {
 			c := edifact
