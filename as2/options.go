@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Wanted is the MDN that a sender asks for: RFC 4130 §7.3.
@@ -120,7 +121,7 @@ var usualPort = map[string]string{"http": ":80", "https": ":443"}
 func (w Wanted) asyncURL(hosts []string) (*url.URL, string) {
 	u, err := url.Parse(w.Async)
 	switch {
-	case err != nil:
+	case err != nil || !utf8.ValidString(w.Async):
 		return nil, "is no address"
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, "is neither http nor https"

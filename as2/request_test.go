@@ -142,6 +142,7 @@ func TestWanted(t *testing.T) {
 			"file:///etc/passwd":                           "is neither http nor https",
 			"mailto:edi@talquist.example":                  "is neither http nor https",
 			"https://[::1":                                 "is no address",
+			"https://as2.talquist.example/\xff":            "is no address",
 		} {
 			if _, got := (Wanted{Async: address}).asyncURL(hosts); got != why {
 				t.Errorf("%s: got %q, want %q", address, got, why)

@@ -43,10 +43,11 @@ func TestAS2OddBytes(t *testing.T) {
 		r.told(send("Message-ID: <asked@x>\r\n"+asksMDN+"Disposition-Notification-Options: signed-receipt-protocol=required, \xff\r\n", "application/EDIFACT", fresh()),
 			"200 unsigned failed/failure: unsupported format", "")
 	})
-	t.Run("the address of an MDN", func(t *testing.T) {
+	t.Run("the address of an MDN: it is none, and the MDN is in the response", func(t *testing.T) {
 		m := send("Message-ID: <later@x>\r\n"+asksMDN+"Receipt-Delivery-Option: http://mdn.talquist.example/\xff\r\n", "application/EDIFACT", fresh())
-		if m.status != 204 {
-			t.Errorf("got %s", m)
+		r.told(m, positive, "")
+		if !strings.Contains(strings.Join(strings.Fields(m.says.Text), " "), "is no address") {
+			t.Errorf("it says %q", m.says.Text)
 		}
 	})
 }

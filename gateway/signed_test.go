@@ -315,6 +315,28 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 			t.Errorf("%d receipts", n)
 		}
 	})
+	t.Run("a retry that wants it elsewhere gets it there, at once, also while it is on its way", func(t *testing.T) {
+		for _, state := range []string{sent, `update effect set attempts = 7, due_at = now() + interval '1 hour'`} {
+			s := &signed{rig: newRig(t)}
+			first := deliver(s, "m1", "mic-a", text)
+			if _, err := s.rig.Pool.Exec(t.Context(), state); err != nil {
+				t.Fatal(err)
+			}
+			d := s.delivery("m1", "mic-a", text)
+			d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: "receipt-as2", Address: "https://other.example/mdn"}
+			again := s.receive(d)
+			if !bytes.Equal(again.Rendered.Body, first.Rendered.Body) {
+				t.Error("the receipt is another one")
+			}
+			if n := s.rig.count(`select count(*) from effect e join outbox o on o.partner_id = e.partner_id and o.event_id = e.event_id
+				where e.state = 1 and e.attempts = 0 and e.due_at <= now() and o.body->>'address' = 'https://other.example/mdn'`); n != 1 {
+				t.Errorf("%d go there", n)
+			}
+			if n := s.rig.count(`select count(*) from effect`); n != 1 {
+				t.Errorf("%d receipts", n)
+			}
+		}
+	})
 	t.Run("a retry that was signed anew is told in its place", func(t *testing.T) {
 		s := &signed{rig: newRig(t)}
 		deliver(s, "m1", "mic-a", text)

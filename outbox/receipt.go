@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -33,20 +34,29 @@ type Transaction interface {
 // another binding, which the sender no longer waits for, is given up.
 func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
 	a := e.Acknowledges
+	body, ok := e.Data.(ReceiptBody)
+	if !ok {
+		return fmt.Errorf("a receipt of %s without its body", a.MessageID)
+	}
 	var event uuid.UUID
+	var month time.Time
 	err := tx.QueryRow(ctx, `
-		select event_id from functional_acknowledgement
+		select event_id, event_month from functional_acknowledgement
 		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and type = $4 and binding is not distinct from $5
-		order by created_at desc, event_id desc limit 1`, e.Partner, a.MessageID, a.SHA256[:], a.Type, a.Binding).Scan(&event)
+		order by created_at desc, event_id desc limit 1`, e.Partner, a.MessageID, a.SHA256[:], a.Type, a.Binding).Scan(&event, &month)
 	if err != nil && err != pgx.ErrNoRows {
 		return fmt.Errorf("look for a receipt of %s: %w", a.MessageID, err)
 	}
 	var b pgx.Batch
 	if err == nil {
 		b.Queue(`
+			update outbox set body = jsonb_set(body, '{address}', to_jsonb($4::text))
+			where partner_id = $1 and event_id = $2 and purge_month = $3 and body->>'address' <> $4`, e.Partner, event, month, body.Address)
+		// What waits for its next try is due now: whoever asks again is there again.
+		b.Queue(`
 			with again as materialized (
 				select partner_id, event_id, target from effect
-				where partner_id = $1 and event_id = $2 and state in (3, 4, 5)
+				where partner_id = $1 and event_id = $2 and (state in (3, 4, 5) or state = 1 and due_at > now())
 				for update skip locked)
 			update effect e set state = 1, attempts = 0, due_at = now(), lease_id = null, place = '', ended_at = null
 			from again
