@@ -17,6 +17,7 @@ import (
 const (
 	maxLayers       = 8
 	maxAttachments  = 100
+	maxEntities     = 1000
 	ratio           = 200     // decompressed bytes for each compressed one
 	freeRatio       = 1 << 20 // up to which none is asked
 	defaultMaxBytes = 256 << 20
@@ -94,6 +95,7 @@ type opening struct {
 	*Opener
 	m      *Opened
 	depth  int
+	count  int   // of entities, also those that hold nothing
 	left   int64 // bytes that may still be decompressed
 	sealed bool  // what was encrypted could not be changed on its way: GCM, CCM
 	among  bool  // it is one of several parts: what protects a message is around all of them
@@ -103,6 +105,9 @@ type opening struct {
 func (o *opening) layer(e *entity.Entity) error {
 	if o.depth++; o.depth > maxLayers {
 		return malformed(nil, "The message has more than %d layers of MIME.", maxLayers)
+	}
+	if o.count++; o.count > maxEntities {
+		return malformed(nil, "The message has more than %d MIME entities in each other.", maxEntities)
 	}
 	t := e.ContentType()
 	switch {

@@ -290,6 +290,11 @@ func TestOpenOddWrappings(t *testing.T) {
 			}
 			return c
 		}, unexpected, nil},
+		{"multipart bodies in each other that hold nothing", rules(unsigned), func(t *testing.T) Composed {
+			nothing := Composed{ContentType: "multipart/mixed; boundary=e", Body: []byte("--e--")}
+			between := Composed{ContentType: "multipart/mixed; boundary=b", Body: []byte(strings.Repeat("--b\r\n"+string(nothing.bytes())+"\r\n", 100) + "--b--")}
+			return mixed(slices.Repeat([]Composed{between}, 20)...)
+		}, unexpected, nil},
 		{"several parts without the last boundary", rules(unsigned), func(t *testing.T) Composed {
 			c := mixed(edifact, second)
 			c.Body = bytes.TrimSuffix(c.Body, []byte("--outer--\r\n"))

@@ -215,6 +215,7 @@ func TestDecode(t *testing.T) {
 		{"8BIT", "ü", "ü"},
 		{"base64", "VU5C\r\nJw==\r\n", "UNB'"},
 		{" Base64 ; x", "VU5CJw", "UNB'"},
+		{"quoted-printable", strings.Repeat("UNB=2BA'", 10_000) + "=\r\n'", strings.Repeat("UNB+A'", 10_000) + "'"},
 		{"quoted-printable", "UNB=2B=\r\nA=\n'\r\n", "UNB+A'\r\n"},
 	} {
 		got, err := entity.Decode(c.encoding, []byte(c.body))

@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"fmt"
@@ -26,7 +27,9 @@ func Decode(encoding string, body []byte) ([]byte, error) {
 	case "base64":
 		return decodeBase64(body)
 	case "quoted-printable":
-		text, err := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(body)))
+		// QUIRK: an interchange in one line, where RFC 2045 §6.7 wants 76 characters; the
+		// reader takes as long a line as the buffer it is given.
+		text, err := io.ReadAll(quotedprintable.NewReader(bufio.NewReaderSize(bytes.NewReader(body), longestLine(body)+1)))
 		if err != nil {
 			return nil, fmt.Errorf("%w: quoted-printable: %w", ErrEncoding, err)
 		}
@@ -34,6 +37,14 @@ func Decode(encoding string, body []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%w: %.40q is not known", ErrEncoding, word)
 	}
+}
+
+// longestLine gives the length of the longest line in bytes, with its end.
+func longestLine(text []byte) (longest int) {
+	for line := range bytes.Lines(text) {
+		longest = max(longest, len(line))
+	}
+	return longest
 }
 
 // IsTextual reports whether a transfer encoding means that line ends may be
