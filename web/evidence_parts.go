@@ -299,20 +299,8 @@ How to check that nothing was changed
   Plain HTTP carries no signature. What a transport signed is in signatures/, in a folder
   for each payload, where there is such a folder. In it is what was signed, with its
   signature, byte for byte, and the certificate that the gateway verified it with.
-
-  AS2: signed-entity.eml is a MIME entity; signed-data.p7m, which may stand in its place,
-  a SignedData with its content. -noverify leaves out who issued the certificate, since
-  partners agree on certificates by themselves; -binary -crlfeol leaves line ends as they
-  are.
-
-    openssl cms -verify -binary -crlfeol -inform SMIME -in signatures/DIGEST/signed-entity.eml \
-      -certfile signatures/DIGEST/certificate.pem -nointern -noverify -out content
-    openssl cms -verify -binary -inform DER -in signatures/DIGEST/signed-data.p7m \
-      -certfile signatures/DIGEST/certificate.pem -nointern -noverify -out content
-
-  AS4: envelope.xml is the SOAP envelope with its signature, and the parts that the
-  signature refers to by cid: stand beside it.
 `)
+	b.WriteString(signedReadme(m.Files))
 	if len(m.Gaps) > 0 {
 		b.WriteString("\nWhat is not here\n")
 		for _, g := range m.Gaps {

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"fmt"
+	"path"
 	"regexp"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -34,3 +37,36 @@ func (e *evidence) signatures() error {
 
 // plainName are characters that a file's name in the zip does not have.
 var plainName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// signedReadme tells how that is verified of what is there, and nothing of what is not.
+func signedReadme(files []evidenceFile) string {
+	var as2, as4 strings.Builder
+	for _, f := range files {
+		folder, name := path.Split(f.Name)
+		form := ""
+		switch {
+		case !strings.HasPrefix(folder, "signatures/"):
+			continue
+		case name == "signed-entity.eml": // -binary alone would take the carriage returns out
+			form = "-binary -crlfeol -inform SMIME -in "
+		case name == "signed-data.p7m":
+			form = "-binary -inform DER -in "
+		case name == "envelope.xml":
+			fmt.Fprintf(&as4, "\n  AS4: %s is the SOAP envelope with its signature, and the parts that the\n  signature refers to by cid: stand beside it.\n", f.Name)
+			continue
+		default:
+			continue
+		}
+		fmt.Fprintf(&as2, "    openssl cms -verify %s%s -certfile %scertificate.pem -nointern -noverify -out content\n", form, f.Name, folder)
+	}
+	if as2.Len() > 0 {
+		return `
+  AS2: signed-entity.eml is a MIME entity; signed-data.p7m, which may stand in its place,
+  a SignedData with its content. -noverify leaves out who issued the certificate, since
+  partners agree on certificates by themselves; -binary -crlfeol leaves line ends as they
+  are.
+
+` + as2.String() + as4.String()
+	}
+	return as4.String()
+}

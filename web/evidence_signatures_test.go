@@ -61,7 +61,7 @@ func TestEvidenceOfWhoSentIt(t *testing.T) {
 		}
 	})
 	t.Run("and the commands to verify it are told", func(t *testing.T) {
-		if !strings.Contains(files["README.txt"], "openssl cms -verify -binary -crlfeol -inform SMIME") {
+		if !strings.Contains(files["README.txt"], "openssl cms -verify -binary -crlfeol -inform SMIME -in "+folder+"signed-entity.eml -certfile "+folder+"certificate.pem") {
 			t.Error(files["README.txt"])
 		}
 	})
