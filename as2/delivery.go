@@ -105,8 +105,12 @@ func (o *opened) payload(d *gateway.Delivery) {
 func (o *opened) evidence() (list []gateway.Exhibit) {
 	if o.m.Signed {
 		x := gateway.Exhibit{Name: "signed-entity.eml", MediaType: "multipart/signed"}
-		if o.m.Opaque {
+		switch {
+		case o.m.Opaque:
 			x = gateway.Exhibit{Name: "signed-data.p7m", MediaType: "application/pkcs7-mime"}
+		case o.m.Detached != nil:
+			x = gateway.Exhibit{Name: "signed-content", MediaType: "application/octet-stream"}
+			list = append(list, gateway.Exhibit{Name: "signature.p7s", MediaType: "application/pkcs7-signature", Body: edi.Bytes(o.m.Detached)})
 		}
 		x.Body, x.Stretches = without(o.m.Header, o.m.Entity, o.delivery.Payload)
 		return append(list, x, gateway.Exhibit{Name: "certificate.pem", MediaType: "application/x-pem-file", Body: edi.Bytes(certificatePEM(o.m))})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
@@ -73,6 +74,16 @@ func TestEvidenceIsVerifiedByOpenssl(t *testing.T) {
 			c.Body = bytes.ReplaceAll(c.Body, []byte("\r\n"), []byte("\n"))
 			return c
 		}()},
+		{"the signature in DER", func() Composed {
+			c := signed(all.partner, odd)
+			at, end := bytes.Index(c.Body, []byte("MII")), bytes.LastIndex(c.Body, []byte("\r\n--"))
+			der, err := entity.Decode("base64", c.Body[at:end])
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Body = bytes.Join([][]byte{bytes.Replace(c.Body[:at], []byte("Encoding: base64"), []byte("Encoding: binary"), 1), der, c.Body[end:]}, nil)
+			return c
+		}()},
 		{"a SignedData with its content", Composed{ContentType: "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m", Body: opaque(odd.bytes())}},
 		{"one in base64", Composed{ContentType: "application/pkcs7-mime; smime-type=signed-data; name=smime.p7m", Encoding: "base64", Body: []byte(lines(opaque(edifact.bytes())))}},
 	} {
@@ -88,11 +99,14 @@ func TestEvidenceIsVerifiedByOpenssl(t *testing.T) {
 				}
 			}
 			kept, form := "signed-entity.eml", []string{"-binary", "-crlfeol", "-inform", "SMIME"}
-			if in.got[0].Evidence[0].Name == "signed-data.p7m" {
+			switch in.got[0].Evidence[0].Name {
+			case "signed-data.p7m":
 				kept, form = "signed-data.p7m", []string{"-binary", "-inform", "DER"}
+			case "signature.p7s":
+				kept, form = "signature.p7s", []string{"-binary", "-inform", "DER", "-content", "signed-content"}
 			}
 			args := append(append([]string{"cms", "-verify"}, form...), "-in", kept, "-certfile", "certificate.pem", "-nointern", "-noverify", "-out", "content")
-			if command := strings.Join(form, " ") + " -in "; !bytes.Contains(readme, []byte(`"`+command+`"`)) {
+			if command := strings.Replace(strings.Join(form, " ")+" -in ", "-content ", `-content " + folder + "`, 1); !bytes.Contains(readme, []byte(`"`+command+`"`)) {
 				t.Errorf("the README has no command with %s", command)
 			}
 			verify := exec.CommandContext(t.Context(), "openssl", args...)

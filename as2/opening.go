@@ -51,6 +51,7 @@ type Opened struct {
 	Header     []byte                // of the signed entity, as RFC 8551 §3.5 has it, where it stood in that of HTTP
 	Entity     []byte                // the signed entity, behind Header
 	Opaque     bool                  // Entity is a SignedData with its content, in DER or BER
+	Detached   []byte                // a SignedData without its content, in DER or BER; Entity is what it is over
 	Notes      []string              // what was let pass, in words
 
 	checked []byte // what the MIC is over; nil where the body is

@@ -41,7 +41,7 @@ func (o *opening) signed(e *entity.Entity) error {
 	if err != nil {
 		return o.unreadable(err)
 	}
-	content := m.Parts[0]
+	content, changed := m.Parts[0], false
 	err = o.verify(s, cms.InMemory(content.Raw))
 	if f := faultOf(err); f != nil && f.Reason == integrityFailed && mayHaveChanged(content) {
 		// QUIRK: what went over systems that know lines has lost its carriage returns; the
@@ -52,26 +52,22 @@ func (o *opening) signed(e *entity.Entity) error {
 			if content, err = entity.Parse(canonical); err != nil {
 				return malformed(err, "The header of the signed part cannot be read.")
 			}
-			e = inCRLF(e) // kept so, it can be verified again by anybody
+			changed = true
 		}
 	}
 	if err != nil {
 		return err
 	}
-	o.keep(e)
+	if changed || len(der) > 0 && len(m.Parts[1].Body) > 0 && &der[0] == &m.Parts[1].Body[0] {
+		// As it stands nobody could verify it again: the line ends are others, or the
+		// signature is in DER, which openssl and others do not read from MIME.
+		o.m.Entity, o.m.Detached = content.Raw, der
+	} else {
+		o.keep(e)
+	}
 	o.m.micalg = e.ContentType().Get("micalg")
 	o.m.checked = content.Raw
 	return o.layer(content)
-}
-
-// inCRLF is an entity with every line end as CRLF.
-func inCRLF(e *entity.Entity) *entity.Entity {
-	c := &entity.Entity{Fields: e.Fields}
-	c.Body, _ = withoutLoneLF(e.Body) // whether it is another text does not matter
-	if e.Raw != nil {
-		c.Raw, _ = withoutLoneLF(e.Raw) // likewise
-	}
-	return c
 }
 
 // mayHaveChanged reports whether the line ends of a signed part may have been changed

@@ -51,6 +51,8 @@ func signedReadme(files []evidenceFile) string {
 			form = "-binary -crlfeol -inform SMIME -in "
 		case name == "signed-data.p7m":
 			form = "-binary -inform DER -in "
+		case name == "signature.p7s":
+			form = "-binary -inform DER -content " + folder + "signed-content -in "
 		case name == "envelope.xml":
 			fmt.Fprintf(&as4, "\n  AS4: %s is the SOAP envelope with its signature, and the parts that the\n  signature refers to by cid: stand beside it.\n", f.Name)
 			continue
@@ -61,8 +63,8 @@ func signedReadme(files []evidenceFile) string {
 	}
 	if as2.Len() > 0 {
 		return `
-  AS2: signed-entity.eml is a MIME entity; signed-data.p7m, which may stand in its place,
-  a SignedData with its content. -noverify leaves out who issued the certificate, since
+  AS2: signed-entity.eml is a MIME entity. In its place may stand signed-data.p7m, a
+  SignedData with its content, or signature.p7s, one of signed-content. -noverify leaves out who issued the certificate, since
   partners agree on certificates by themselves; -binary -crlfeol leaves line ends as they
   are.
 
