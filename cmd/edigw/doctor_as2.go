@@ -49,7 +49,9 @@ func (d *doctor) as2(ctx context.Context, pool *pgxpool.Pool) {
 			ill++
 		}
 		for _, purpose := range []string{keys.AS2Sign, keys.AS2Decrypt} {
-			if !slices.ContainsFunc(ours, func(k *keys.Key) bool { return k.Organisation == o.ID && (k.Signs(purpose, now) || k.Opens(purpose, now)) }) {
+			if !slices.ContainsFunc(ours, func(k *keys.Key) bool {
+				return k.Organisation == o.ID && (k.Signs(purpose, now) || k.Opens(purpose, now))
+			}) {
 				d.ill("AS2", "make one with `edigw keys create`", "organisation %s has no key for %s that holds now", o.ID, purpose)
 				ill++
 			}
