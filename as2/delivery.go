@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/edigw/edigw/cms"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"
 )
 
@@ -134,7 +136,7 @@ func (o *opened) binding() []byte {
 	if o.wanted.Async != "" {
 		kind = "later"
 	}
-	return fmt.Appendf(nil, "%s %t %x %s %s", kind, o.signing != nil, cert[:8], o.partner.AS2.MDNDigest, o.m.MIC)
+	return fmt.Appendf(nil, "%s %t %x %s %s", kind, o.signing != nil, cert[:8], digestName(o.mdnHash()), o.m.MIC)
 }
 
 // signature is what the MDN is signed with; nil for not.
@@ -146,7 +148,30 @@ func (o *opened) signature() (*cms.Signature, error) {
 	if o.delivery != nil {
 		at = o.delivery.Received
 	}
-	return signatureBy(o.signing, o.partner.AS2.MDNDigest, at)
+	return signatureBy(o.signing, digestName(o.mdnHash()), at)
+}
+
+// mdnHash is what the MDN is signed by: what the partner's settings say, else the first
+// of signed-receipt-micalg that is no older than SHA-256 (RFC 4130 §7.3, from left to
+// right). SHA-1 is for partners who may use it and ask for nothing better.
+func (o *opened) mdnHash() crypto.Hash {
+	set := o.partner.AS2
+	if set.MDNDigest != partners.AS2Requested {
+		return signatureHash(set.MDNDigest)
+	}
+	asked := crypto.Hash(0)
+	for _, name := range o.wanted.MICs {
+		switch h := digestNamed(name); h {
+		case crypto.SHA256, crypto.SHA384, crypto.SHA512:
+			return h
+		case crypto.SHA1:
+			asked = h
+		}
+	}
+	if asked != 0 && slices.Contains(set.OldAlgorithms, "sha1") {
+		return asked
+	}
+	return crypto.SHA256
 }
 
 // signatureBy signs with a key, and an algorithm of the partner's settings.

@@ -47,13 +47,16 @@ type AS2 struct {
 	OldAlgorithms     []string // of OldAlgorithms
 	ExpiredAccepted   bool     // expired_certificates
 	MICRequested      bool     // mic: the algorithm asked for, also where the signature's is another
-	MDNDigest         string   // of our signature
+	MDNDigest         string   // of our signature, or AS2Requested
 	MDNHosts          []string // where asynchronous MDNs may go
 	Send              AS2Send
 }
 
 // AS2Send is an AS2SendSpec; URL "" sends nothing, From and To are names.
 type AS2Send AS2SendSpec
+
+// AS2Requested is the MDNDigest by which a message says what its MDN is signed by.
+const AS2Requested = requested
 
 // OldAlgorithms are those that a partner has to be allowed. A message by one of them is
 // processed with a finding.
@@ -68,7 +71,7 @@ const (
 
 func as2Defaults() AS2Spec {
 	return AS2Spec{
-		Signature: required, Encryption: optional, OldAlgorithms: []string{"3des", "sha1"}, Expired: "refuse", MIC: "signature", MDNDigest: "sha256",
+		Signature: required, Encryption: optional, OldAlgorithms: []string{"3des", "sha1"}, Expired: "refuse", MIC: "signature", MDNDigest: AS2Requested,
 		Send: AS2SendSpec{URL: nowhere, From: onlyName, To: onlyName, Signature: "sha256", Encryption: "aes128-cbc", KeyEncryption: "rsa-pkcs1", MDN: "signed"},
 	}
 }
@@ -90,7 +93,7 @@ func (d *document) as2(into *AS2Spec, at map[string]*token.Token) func(ast.Node,
 			field{"old_algorithms", d.list(&into.OldAlgorithms, oldAlgorithm, or(OldAlgorithms))},
 			field{"expired_certificates", d.oneOf(&into.Expired, "refuse", "accept")},
 			field{"mic", d.oneOf(&into.MIC, "signature", requested)},
-			field{"mdn_digest", d.oneOf(&into.MDNDigest, "sha256", "sha384", "sha512", "sha1")},
+			field{"mdn_digest", d.oneOf(&into.MDNDigest, AS2Requested, "sha256", "sha384", "sha512", "sha1")},
 			field{"mdn_hosts", d.list(&into.MDNHosts, mdnHost, "a host like as2.acme.example, with :8443 behind it where the port is not the scheme's")},
 			field{"send", d.as2Send(&into.Send, at)},
 		) {
