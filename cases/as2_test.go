@@ -169,7 +169,7 @@ func (r *rig) rawBytes(b []byte) *mdn {
 		return m
 	}
 	// As the sender does: verified with our certificate, then read.
-	o := as2.Opener{Partner: &partners.Partner{Certificates: []*partners.Certificate{{Label: "nordhafen", Purposes: []string{partners.AS2Sign}, X509: ours().Certificates[0]}}}, Now: time.Now()}
+	o := as2.Opener{Partner: &partners.Partner{AS2: partners.AS2{OldAlgorithms: []string{"sha1"}}, Certificates: []*partners.Certificate{{Label: "nordhafen", Purposes: []string{partners.AS2Sign}, X509: ours().Certificates[0]}}}, Now: time.Now()}
 	opened, err := o.Open(&entity.Entity{Body: bytes.Clone(m.body), Fields: []entity.Field{{Name: "Content-Type", Value: m.header.Get("Content-Type")}}}, as2.Wanted{})
 	if err != nil {
 		r.t.Fatal(err)
