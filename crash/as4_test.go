@@ -87,7 +87,7 @@ func (s *as4Site) agree(t *testing.T, count int) {
 		ours := ourkeys.Store{Pool: s.pool, Master: master}
 		k, err := ours.CreateTx(context.Background(), tx, ourkeys.New{Organisation: "north", Label: "as4", Purposes: []string{ourkeys.AS4Sign, ourkeys.AS4Decrypt}, Algorithm: "rsa-2048", Valid: 24 * time.Hour, By: "test"})
 		if err == nil {
-			s.ours = k.Certificates[0]
+			s.ours = k.Certificates[0].Leaf()
 		}
 		return err
 	})
