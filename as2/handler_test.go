@@ -73,6 +73,12 @@ func (l *lockedLog) Write(p []byte) (int, error) {
 	return l.in.log.Write(p)
 }
 
+func (in *ingress) logged() string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.log.String()
+}
+
 // receive does what the gateway does, without its memory.
 func (in *ingress) receive(_ context.Context, d *gateway.Delivery) (*gateway.Receipt, error) {
 	text, err := io.ReadAll(d.Payload.Reader(0, d.Payload.Size()))
@@ -295,8 +301,8 @@ func TestServe(t *testing.T) {
 		for _, address := range []string{"http://169.254.169.254/latest", "file:///etc/passwd", "https://user:secret@as2.talquist.example/mdn"} {
 			in := newIngress(t, unsigned, func(p *partners.Partner) { p.AS2.MDNHosts = []string{"as2.talquist.example"} })
 			a := in.send(edifact, "Receipt-Delivery-Option: "+address)
-			if a.says() != "200 processed" || in.got[0].Elsewhere != nil || !strings.Contains(a.report.Text, "ask us to") || !strings.Contains(in.log.String(), "the address for the MDN") {
-				t.Errorf("%s: got %s, %+v, %s", address, a.says(), in.got[0].Elsewhere, in.log.String())
+			if a.says() != "200 processed" || in.got[0].Elsewhere != nil || !strings.Contains(a.report.Text, "ask us to") || !strings.Contains(in.logged(), "the address for the MDN") {
+				t.Errorf("%s: got %s, %+v, %s", address, a.says(), in.got[0].Elsewhere, in.logged())
 			}
 		}
 	})
@@ -384,7 +390,7 @@ func TestNotify(t *testing.T) {
 		if diff := cmp.Diff([]string{"talquist", "<a@b>", "true", "talquist", "<a@b>", "true"}, got); diff != "" {
 			t.Error(diff)
 		}
-		if log := in.log.String(); strings.Count(log, "an MDN came") != 2 || strings.Contains(log, "level=ERROR") || strings.Contains(log, "msg=delivery") {
+		if log := in.logged(); strings.Count(log, "an MDN came") != 2 || strings.Contains(log, "level=ERROR") || strings.Contains(log, "msg=delivery") {
 			t.Errorf("the log says %s", log)
 		}
 		if len(in.got) != 0 {
@@ -393,8 +399,8 @@ func TestNotify(t *testing.T) {
 	})
 	t.Run("one that nobody waits for is logged", func(t *testing.T) {
 		in := newIngress(t)
-		if a := in.send(c); a.status != http.StatusOK || !strings.Contains(in.log.String(), "nobody waits for") {
-			t.Errorf("got %d, %s", a.status, in.log.String())
+		if a := in.send(c); a.status != http.StatusOK || !strings.Contains(in.logged(), "nobody waits for") {
+			t.Errorf("got %d, %s", a.status, in.logged())
 		}
 	})
 	t.Run("one that cannot be read is 400", func(t *testing.T) {

@@ -80,9 +80,8 @@ func (c *Compressed) Decompress(most int64) ([]byte, error) {
 			return nil, err
 		}
 	}
-	var out bytes.Buffer
-	out.Grow(int(size) + bytes.MinRead)
-	if _, err := c.inflate(&out, most); err != nil {
+	out := bytes.NewBuffer(make([]byte, 0, int(size)+bytes.MinRead))
+	if _, err := c.inflate(out, most); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

@@ -98,7 +98,7 @@ func TestFilesAreShownAsTheyAre(t *testing.T) {
 }
 
 var (
-	target  = regexp.MustCompile(`\bmake ([a-z]+(?:-[a-z]+)*)\b`)
+	target  = regexp.MustCompile(`\bmake ([a-z]+(?:-[a-z0-9]+)*)\b`)
 	goTest  = regexp.MustCompile(`go test (?:-\S+ )*\./(\S+) -run '?([A-Za-z|]+)`)
 	command = regexp.MustCompile("`(?:bin/)?edigw ([a-z0-9]+)(?: ([a-z]+(?:-[a-z]+)*))?")
 )

@@ -16,10 +16,23 @@ type keyring struct {
 	now func() time.Time
 }
 
+// fresh looks once more where a key is missing: it may have been made a moment ago, and
+// nobody who was just told so is to be told that we have none.
+func fresh[T any](ctx context.Context, k keyring, look func() (T, error)) (T, error) {
+	found, err := look()
+	if !errors.Is(err, keys.ErrUnknown) {
+		return found, err
+	}
+	if err := k.Refresh(ctx); err != nil {
+		return found, err
+	}
+	return look()
+}
+
 // as4Signers give what an organisation signs AS4 messages with, the one that began last
 // first; none where it has no key.
-func (k keyring) as4Signers(_ context.Context, organisation string) (usable []*wssec.Signing, err error) {
-	list, err := k.Signers(organisation, keys.AS4Sign, k.now())
+func (k keyring) as4Signers(ctx context.Context, organisation string) (usable []*wssec.Signing, err error) {
+	list, err := fresh(ctx, k, func() ([]*keys.Signing, error) { return k.Signers(organisation, keys.AS4Sign, k.now()) })
 	if errors.Is(err, keys.ErrUnknown) {
 		return nil, nil
 	}
@@ -43,9 +56,9 @@ func (k keyring) as4Decrypters(_ context.Context, organisation string) (usable [
 // as2Keys gives an organisation's keys for a purpose of AS2: the one that signs, or all
 // that messages may be encrypted to, under every certificate that named them; none where
 // it has none.
-func (k keyring) as2Keys(_ context.Context, organisation string, purpose as2.Purpose) (list []as2.Key, err error) {
+func (k keyring) as2Keys(ctx context.Context, organisation string, purpose as2.Purpose) (list []as2.Key, err error) {
 	if purpose == as2.ForSigning {
-		s, err := k.Signer(organisation, string(purpose), k.now())
+		s, err := fresh(ctx, k, func() (*keys.Signing, error) { return k.Signer(organisation, string(purpose), k.now()) })
 		if errors.Is(err, keys.ErrUnknown) {
 			return nil, nil
 		}

@@ -12,7 +12,7 @@ import (
 func TestEffectsByTarget(t *testing.T) {
 	none := effectsStanding{}
 	t.Run("where nothing is open every target says so", func(t *testing.T) {
-		want := map[string]effectsStanding{"folder": none, "acknowledgement-webhook": none, "acknowledgement-folder": none, "acknowledgement-as4": none}
+		want := map[string]effectsStanding{"folder": none, "acknowledgement-webhook": none, "acknowledgement-folder": none, "acknowledgement-as4": none, "acknowledgement-as2": none}
 		if diff := cmp.Diff(want, effectsByTarget(nil), cmp.AllowUnexported(effectsStanding{})); diff != "" {
 			t.Error(diff)
 		}
@@ -30,6 +30,7 @@ func TestEffectsByTarget(t *testing.T) {
 			"acknowledgement-webhook": {stuck: 4},
 			"acknowledgement-folder":  none,
 			"acknowledgement-as4":     none,
+			"acknowledgement-as2":     none,
 		}
 		if diff := cmp.Diff(want, effectsByTarget(open), cmp.AllowUnexported(effectsStanding{})); diff != "" {
 			t.Error(diff)
