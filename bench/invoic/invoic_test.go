@@ -60,6 +60,16 @@ func TestTheLoadIsSound(t *testing.T) {
 			t.Error("two interchanges bring the same document")
 		}
 	})
+	t.Run("an invoice of a megabyte without a finding", func(t *testing.T) {
+		text := Long(42, 5300)
+		one, lines := read(t, text)
+		if lines != 5300 || len(one) != 1 || one[0] != "RE000000000042" {
+			t.Errorf("documents %v have %d lines", one, lines)
+		}
+		if len(text) < 980_000 || len(text) > 1_020_000 {
+			t.Errorf("%d bytes, want about a megabyte", len(text))
+		}
+	})
 	t.Run("small invoices without a finding, each with its number", func(t *testing.T) {
 		var b bytes.Buffer
 		messages, interchanges, err := Write(&b, 300_000, 1)

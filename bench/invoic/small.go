@@ -8,12 +8,15 @@ import (
 
 // Small appends message i of an interchange: an invoice of three to five lines in
 // about 1.3 KB. Its number is made of document, and so are its amounts.
-func Small(b []byte, i int, document int64) []byte {
+func Small(b []byte, i int, document int64) []byte { return invoice(b, i, document, 3+document%3) }
+
+// invoice appends message i with so many lines, of about 190 bytes each.
+func invoice(b []byte, i int, document, lines int64) []byte {
 	b = fmt.Appendf(b, "UNH+%d+INVOIC:D:96A:UN:EAN008'BGM+380+RE%012d+9'DTM+137:20261128:102'DTM+35:20261126:102'RFF+ON:BE-2026-%05d'DTM+171:20261103:102'"+
 		"NAD+SU+9520001000010::9++Brennholm Feinkost GmbH+Kaistrasse 14+Luebeck++23552+DE'RFF+VA:DE999999999'"+
 		"NAD+BY+9520002000019::9++Nordhafen Handel KG+Am Markt 1+Kiel++24103+DE'NAD+DP+9520002000026::9'CUX+2:EUR:4'PAT+1++5:3:D:30'DTM+13:20261228:102'",
 		i, document, document%1e5)
-	lines, total := 3+document%3, int64(0)
+	total := int64(0)
 	for line := int64(1); line <= lines; line++ {
 		quantity, price := 1+(document*7+line*13)%120, 89+(document*31+line*101)%1900
 		amount := quantity * price
@@ -25,6 +28,13 @@ func Small(b []byte, i int, document int64) []byte {
 	b = fmt.Appendf(b, "UNS+S'CNT+2:%d'MOA+79:%d.%02d'MOA+125:%d.%02d'MOA+124:%d.%02d'MOA+77:%d.%02d'TAX+7+VAT+++:::7+S'MOA+125:%d.%02d'MOA+124:%d.%02d'",
 		lines, total/100, total%100, total/100, total%100, tax/100, tax%100, (total+tax)/100, (total+tax)%100, total/100, total%100, tax/100, tax%100)
 	return fmt.Appendf(b, "UNT+%d+%d'", 23+8*lines, i)
+}
+
+// Long is interchange n: one invoice of so many lines, of about 190 bytes each, as one
+// who delivers daily sends for a month. 0 ≤ n < 10⁹.
+func Long(n, lines int64) []byte {
+	b := fmt.Appendf(nil, "UNB+UNOC:3+%s:%s+%s:%s+261129:0915+REF%09d'", Sender, Qualifier, Recipient, Qualifier, n)
+	return fmt.Appendf(invoice(b, 1, n, lines), "UNZ+1+REF%09d'", n)
 }
 
 // gtin is a GTIN-13 of the example prefix 952 with its check digit (GS1 General

@@ -9,11 +9,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/edigw/edigw/bench/limit"
 	"github.com/edigw/edigw/bench/site"
 )
 
@@ -139,13 +138,7 @@ func (b *bench) measure(ctx context.Context, l load) (measurement, error) {
 	if err := b.site.Checkpoint(ctx); err != nil {
 		return m, err
 	}
-	cpu := func() (gateway, database time.Duration, err error) {
-		if gateway, err = site.CPU(b.gateway.Pid); err != nil {
-			return 0, 0, err
-		}
-		database, err = site.TreeCPU(b.site.Postmaster())
-		return gateway, database, err
-	}
+	cpu := b.site.CPU(b.gateway)
 	g, d, err := cpu()
 	if err != nil {
 		return m, err
@@ -176,31 +169,15 @@ func (b *bench) generated(ctx context.Context, l load) (f figures, err error) {
 	return f, json.Unmarshal(out, &f)
 }
 
-// limitLine is a line of pg-limit: name, messages a second.
-var limitLine = regexp.MustCompile(`(?m)^(\w+)\s+(\d+) msg/s`)
-
 func (b *bench) measureLimit(ctx context.Context) error {
 	if err := b.site.Checkpoint(ctx); err != nil {
 		return err
 	}
-	seconds := strconv.Itoa(max(int(b.seconds), 1))
-	out, err := exec.CommandContext(ctx, b.limit, "-c", strconv.Itoa(limitClients), "-T", seconds, "-n", "1", b.lim).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", b.limit, err, out)
+	m, err := limit.Program{Path: b.limit, URL: b.lim, Clients: limitClients, Seconds: int(b.seconds), Server: b.site.Postmaster()}.Measure(ctx)
+	for name, rate := range m.Rates {
+		b.result.limit(name, rate)
 	}
-	found := false
-	for _, m := range limitLine.FindAllStringSubmatch(string(out), -1) {
-		rate, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			return err
-		}
-		b.result.limit(m[1], rate)
-		found = found || m[1] == "single" && rate > 0
-	}
-	if !found {
-		return fmt.Errorf("%s told no rate:\n%s", b.limit, out)
-	}
-	return nil
+	return err
 }
 
 // startBare starts the bare handler.

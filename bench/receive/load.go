@@ -14,8 +14,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/edigw/edigw/bench/site"
 )
 
 // load is what one run of the generator sends: over that many connections that
@@ -46,7 +47,7 @@ type figures struct {
 
 // run sends. An answer with another status than expected ends it.
 func (l load) run() (figures, error) {
-	before, err := ownCPU()
+	before, err := site.OwnCPU()
 	if err != nil {
 		return figures{}, err
 	}
@@ -76,7 +77,7 @@ func (l load) run() (figures, error) {
 	}
 	wg.Wait()
 	f := figures{Seconds: time.Since(start).Seconds()}
-	after, err := ownCPU()
+	after, err := site.OwnCPU()
 	for _, e := range append(errs, err) {
 		if e != nil { // one is enough: the others are alike
 			return f, e
@@ -84,7 +85,7 @@ func (l load) run() (figures, error) {
 	}
 	all := slices.Concat(took...)
 	slices.Sort(all)
-	f.Messages, f.CPU = int64(len(all)), after-before
+	f.Messages, f.CPU = int64(len(all)), (after - before).Seconds()
 	for _, n := range put {
 		f.TryAgain += n
 	}
@@ -176,13 +177,4 @@ func read(r *bufio.Reader) (status int, body []byte, err error) {
 			}
 		}
 	}
-}
-
-// ownCPU is this process's, in seconds.
-func ownCPU() (float64, error) {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0, err
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9, nil
 }

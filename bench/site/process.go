@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -201,6 +202,38 @@ func Children(parent int) (pids []int, err error) {
 		pids = append(pids, pid)
 	}
 	return pids, nil
+}
+
+// Runs tells whether a program of that name runs in a process group.
+func Runs(group int, name string) (bool, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		f, err := stat(pid)
+		if err != nil || f[2] != strconv.Itoa(group) {
+			continue // ended meanwhile, or another's
+		}
+		comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if err == nil && strings.TrimSpace(string(comm)) == name {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// OwnCPU is CPU of this process, finer than ticks.
+func OwnCPU() (time.Duration, error) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0, err
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), nil
 }
 
 // stat gives the fields of /proc/<pid>/stat behind the name, the state first

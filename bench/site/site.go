@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -161,7 +162,7 @@ func (s *Site) Database(ctx context.Context, name string) (string, error) {
 }
 
 // received are the tables that deliveries fill.
-const received = `inbox, variant, document_key, drift_alert, drift_copy, payload, acknowledgement, delivery, outbox, document, document_line, document_package`
+const received = `inbox, variant, document_key, drift_alert, drift_copy, payload, evidence, acknowledgement, delivery, outbox, document, document_line, document_package`
 
 // Empty takes away what was received, and flushes, so that every measurement
 // begins alike.
@@ -186,6 +187,17 @@ func (s *Site) Count(ctx context.Context, sql string) (n int64, err error) {
 
 // Postmaster is the process id of the server.
 func (s *Site) Postmaster() int { return s.pg.Load().Pid() }
+
+// CPU gives the processor time so far of a gateway and of the database.
+func (s *Site) CPU(g *Gateway) func() (gateway, database time.Duration, err error) {
+	return func() (gateway, database time.Duration, err error) {
+		if gateway, err = CPU(g.Pid); err != nil {
+			return 0, 0, err
+		}
+		database, err = TreeCPU(s.Postmaster())
+		return gateway, database, err
+	}
+}
 
 // Close stops the server and removes the folder.
 func (s *Site) Close(ctx context.Context) error {
