@@ -150,7 +150,7 @@ func dateOf(flag, text string) (time.Time, error) {
 type keysCreate struct {
 	keyRef
 	For       []string `required:"" placeholder:"PURPOSE" help:"What it is for, with commas between: as2_sign, as2_decrypt, as4_sign, as4_decrypt, tls_client, evidence_sign."`
-	Algorithm string   `enum:"rsa-2048,rsa-3072,rsa-4096,ec-p256,ec-p384,ed25519" default:"rsa-3072" help:"rsa-2048, rsa-3072, rsa-4096, ec-p256, ec-p384 or ed25519."`
+	Algorithm string   `enum:"rsa-2048,rsa-3072,rsa-4096,ec-p256,ec-p384,ec-p521,ed25519,x25519" default:"rsa-3072" help:"rsa-2048, rsa-3072, rsa-4096, ec-p256, ec-p384, ec-p521, ed25519, or x25519 for as4_decrypt."`
 	Name      string   `placeholder:"NAME" help:"Common name of the certificate; the label if left out."`
 	Days      int      `default:"730" help:"Days that the certificate is valid."`
 	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`

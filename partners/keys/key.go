@@ -25,10 +25,8 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +51,7 @@ const (
 var Purposes = []string{AS2Sign, AS2Decrypt, AS4Sign, AS4Decrypt, TLSClient, EvidenceSign}
 
 // Algorithms are the kinds of keys that can be made.
-var Algorithms = []string{"rsa-2048", "rsa-3072", "rsa-4096", "ec-p256", "ec-p384", "ed25519"}
+var Algorithms = []string{"rsa-2048", "rsa-3072", "rsa-4096", "ec-p256", "ec-p384", "ec-p521", "ed25519", "x25519"}
 
 // useOf is what a purpose asks of a certificate.
 func useOf(purpose string) partners.Use {
@@ -163,9 +161,14 @@ func generate(algorithm string) (crypto.Signer, error) {
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	case "ec-p384":
 		return ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	case "ec-p521":
+		return ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
 	case "ed25519":
 		_, key, err := ed25519.GenerateKey(rand.Reader)
 		return key, err
+	case "x25519":
+		key, err := ecdh.X25519().GenerateKey(rand.Reader)
+		return Agreement{key}, err
 	}
 	return nil, unfit("there is no algorithm %q; there are %s", algorithm, strings.Join(Algorithms, ", "))
 }
@@ -189,37 +192,6 @@ func algorithmOf(key crypto.PublicKey) (string, error) {
 		return "x25519", nil // the others are *ecdsa.PublicKey
 	}
 	return "", unfit("a key that is neither RSA, EC, Ed25519 nor X25519 is not used")
-}
-
-// selfSign makes a certificate of the key's own issue, whose usage is that of the
-// purposes.
-func selfSign(key crypto.Signer, subject pkix.Name, purposes []string, from, until time.Time) (*x509.Certificate, error) {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)) // RFC 5280 §4.1.2.2
-	if err != nil {
-		return nil, err
-	}
-	c := &x509.Certificate{SerialNumber: serial.Add(serial, big.NewInt(1)), Subject: subject, NotBefore: from.Truncate(time.Second), NotAfter: until.Truncate(time.Second), BasicConstraintsValid: true}
-	for _, p := range purposes {
-		switch p {
-		case AS2Sign, AS4Sign, EvidenceSign:
-			c.KeyUsage |= x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment
-		case TLSClient:
-			c.KeyUsage |= x509.KeyUsageDigitalSignature
-			if len(purposes) == 1 { // with others beside it, an extended usage would exclude them
-				c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-			}
-		case AS2Decrypt, AS4Decrypt:
-			c.KeyUsage |= x509.KeyUsageKeyEncipherment
-			if _, ec := key.(*ecdsa.PrivateKey); ec {
-				c.KeyUsage = c.KeyUsage&^x509.KeyUsageKeyEncipherment | x509.KeyUsageKeyAgreement // RFC 5480 §3
-			}
-		}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	return x509.ParseCertificate(der)
 }
 
 func spkiOf(key crypto.PublicKey) ([32]byte, error) {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,9 @@ func tryCreate(t *testing.T, s *keys.Store, label, algorithm string, purposes ..
 func TestCreate(t *testing.T) {
 	s, clock := newStore(t)
 	for _, algorithm := range keys.Algorithms {
+		if algorithm == "x25519" { // it signs nothing
+			continue
+		}
 		t.Run("a key that is made signs what its certificate verifies: "+algorithm, func(t *testing.T) {
 			made := create(t, s, algorithm, algorithm, keys.AS2Sign)
 			clock.Time = clock.Add(time.Second)
@@ -125,6 +129,7 @@ func TestCreate(t *testing.T) {
 		"who signs":         {"rsa-2048", []string{keys.AS2Sign}, x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment},
 		"who decrypts, RSA": {"rsa-2048", []string{keys.AS4Decrypt}, x509.KeyUsageKeyEncipherment},
 		"who decrypts, EC":  {"ec-p256", []string{keys.AS4Decrypt}, x509.KeyUsageKeyAgreement},
+		"who agrees":        {"x25519", []string{keys.AS4Decrypt}, x509.KeyUsageKeyAgreement},
 		"both":              {"rsa-2048", []string{keys.AS2Sign, keys.AS2Decrypt}, x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment | x509.KeyUsageKeyEncipherment},
 		"who connects":      {"ec-p256", []string{keys.TLSClient}, x509.KeyUsageDigitalSignature},
 	} {
@@ -141,6 +146,7 @@ func TestCreate(t *testing.T) {
 		"at least one of":                {"x", "ec-p256"},
 		"stands twice":                   {"x", "ec-p256", keys.AS2Sign, keys.AS2Sign},
 		"nobody can encrypt":             {"x", "ed25519", keys.AS2Decrypt},
+		"is for as4_decrypt alone":       {"x", "x25519", keys.AS4Decrypt, keys.AS4Sign},
 		"has a key \"rsa-2048\" already": {"rsa-2048", "ec-p256", keys.AS2Sign},
 		"1 to 60 printable":              {"a\nb", "ec-p256", keys.AS2Sign},
 	} {
@@ -151,6 +157,60 @@ func TestCreate(t *testing.T) {
 			}
 		})
 	}
+	t.Run("openssl reads the certificate of each kind of key, and names the key by its identifier", func(t *testing.T) {
+		dir := t.TempDir()
+		for algorithm, name := range map[string]string{"rsa-3072": "rsaEncryption", "ec-p256": "prime256v1", "ec-p384": "secp384r1", "ec-p521": "secp521r1", "ed25519": "ED25519", "x25519": "X25519"} {
+			purpose := keys.AS4Decrypt
+			if algorithm == "ed25519" {
+				purpose = keys.AS4Sign
+			}
+			k := create(t, s, "shown "+algorithm, algorithm, purpose)
+			var text []byte
+			for _, c := range k.Certificates[0].Chain {
+				text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
+			}
+			if err := os.WriteFile(filepath.Join(dir, algorithm), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			told := openssl(t, dir, "x509", "-in", algorithm, "-noout", "-text")
+			if !strings.Contains(told, name) || !strings.Contains(told, "X509v3 Subject Key Identifier") {
+				t.Errorf("%s: %s", algorithm, told)
+			}
+		}
+	})
+	t.Run("the certificate of an X25519 key holds to the issuer behind it, which issues nothing else", func(t *testing.T) {
+		k := create(t, s, "agrees", "x25519", keys.AS4Decrypt)
+		chain := k.Certificates[0].Chain
+		if len(chain) != 2 || chain[0].IsCA || !chain[1].IsCA || chain[0].Subject.CommonName != "agrees" {
+			t.Fatalf("%+v", k)
+		}
+		dir := t.TempDir()
+		for name, c := range map[string]*x509.Certificate{"own.pem": chain[0], "issuer.pem": chain[1]} {
+			if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if told := openssl(t, dir, "verify", "-CAfile", "issuer.pem", "own.pem"); !strings.Contains(told, "own.pem: OK") {
+			t.Error(told)
+		}
+		clock.Time = clock.Add(time.Second)
+		opens := ring(t, s).Decrypters("north", keys.AS4Decrypt, clock.Time)
+		if i := slices.IndexFunc(opens, func(o *keys.Opening) bool { return o.Label == "agrees" }); i < 0 {
+			t.Errorf("it opens nothing: %v", opens)
+		}
+	})
+	t.Run("an X25519 key has a successor as others have", func(t *testing.T) {
+		create(t, s, "x-2026", "x25519", keys.AS4Decrypt)
+		if err := inTx(t, s, func(tx pgx.Tx) error {
+			k, err := s.RotateTx(t.Context(), tx, keys.Rotation{Organisation: "north", Label: "x-2026", Successor: "x-2027", Overlap: day, By: "anna"})
+			if err == nil && (k.Algorithm != "x25519" || k.Certificates[0].Leaf().Subject.CommonName != "x-2026") {
+				t.Errorf("%s", k)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("for nobody's organisation none is made", func(t *testing.T) {
 		err := inTx(t, s, func(tx pgx.Tx) error {
 			_, err := s.CreateTx(t.Context(), tx, keys.New{Organisation: "west", Label: "a", Purposes: []string{keys.AS2Sign}, Algorithm: "ec-p256", Valid: time.Hour})
@@ -275,13 +335,15 @@ func TestParseMaster(t *testing.T) {
 }
 
 // openssl runs it in dir.
-func openssl(t *testing.T, dir string, args ...string) {
+func openssl(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "openssl", args...)
 	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := c.CombinedOutput()
+	if err != nil {
 		t.Fatalf("openssl %v: %v\n%s", args, err, out)
 	}
+	return string(out)
 }
 
 func TestImport(t *testing.T) {

@@ -60,7 +60,8 @@ func alone(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// CreateTx makes a key with a certificate of its own issue. The error wraps
+// CreateTx makes a key with a certificate of its own issue; that of an X25519 key has an
+// issuer that issues nothing else. The error wraps
 // ErrUnfit or ErrNoMaster where it cannot be.
 func (s *Store) CreateTx(ctx context.Context, tx pgx.Tx, n New) (*Key, error) {
 	key, err := generate(n.Algorithm)
@@ -78,11 +79,11 @@ func (s *Store) CreateTx(ctx context.Context, tx pgx.Tx, n New) (*Key, error) {
 		name = n.Label
 	}
 	now := s.now()
-	cert, err := selfSign(key, pkix.Name{CommonName: name}, n.Purposes, now, now.Add(n.Valid))
+	chain, err := issue(key, name, n.Purposes, now, now.Add(n.Valid))
 	if err != nil {
 		return nil, fmt.Errorf("certificate of key %q: %w", n.Label, err)
 	}
-	return s.keep(ctx, tx, n, key, []*x509.Certificate{cert})
+	return s.keep(ctx, tx, n, key, chain)
 }
 
 // ImportTx keeps a key that was made elsewhere, with its certificate and those of
@@ -335,7 +336,7 @@ func (s *Store) Request(ctx context.Context, organisation, label string, subject
 		return nil, err
 	}
 	if _, agrees := key.(Agreement); agrees {
-		return nil, unfit("key %q is an X25519 key, which cannot sign a request; import the key with the certificate that was issued for it", label)
+		return nil, unfit("key %q is an X25519 key, which cannot sign a request: send partners the certificate that it has, or import a key with the one that was issued for it", label)
 	}
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject}, key)
 	if err != nil {
