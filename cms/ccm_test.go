@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/ecdsa"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -141,5 +142,65 @@ func TestTagInsideTheContent(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// pkijs, and libas2 by it, writes GCM as if it was CBC: the parameters are the nonce,
+// which has 16 bytes, and the tag stands behind the content.
+func TestNonceAlone(t *testing.T) {
+	k := testKey(t, "p256")
+	message := func(t *testing.T, c Encryption, nonce int, container []byte) []byte {
+		var known cipherOf
+		for _, one := range ciphers {
+			if one.name == c {
+				known = one
+			}
+		}
+		key := bytes.Repeat([]byte{7}, known.key)
+		aead, err := known.aead(key, nonce, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed := aead.Seal(nil, make([]byte, nonce), interchange, nil)
+		info, err := Envelope{}.agreed(k.Certificate, k.Certificate.PublicKey.(*ecdsa.PublicKey), key, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(container, oidAuthEnveloped) {
+			inside := len(sealed) - 16
+			return contentInfo(container, integer(0), setOf(info), encryptedHead(known, element(byte(tagOctetString), make([]byte, nonce)), inside), sealed[:inside], element(byte(tagOctetString), sealed[inside:]))
+		}
+		return contentInfo(container, integer(2), setOf(info), encryptedHead(known, element(byte(tagOctetString), make([]byte, nonce)), len(sealed)), sealed)
+	}
+	for _, c := range []Encryption{AES128GCM, AES192GCM, AES256GCM} {
+		for _, nonce := range []int{12, 16} {
+			t.Run(fmt.Sprintf("it is read, and its tag is verified: %s, %d bytes", c, nonce), func(t *testing.T) {
+				der := message(t, c, nonce, oidEnveloped)
+				for at := range 2 { // the last byte is of the tag
+					e, err := ParseEnveloped(bytes.Clone(der), Limits{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					d, err := e.Decrypt([]Key{k})
+					if good := err == nil && bytes.Equal(d.Content, interchange); good != (at == 0) {
+						t.Errorf("with %d bytes changed: %v %s", at, err, Detail(err))
+					}
+					if !e.Encryption.Authenticates() {
+						t.Error("it is taken for one that authenticates nothing")
+					}
+					der[len(der)-1] ^= 1
+				}
+			})
+		}
+	}
+	for name, der := range map[string][]byte{
+		"in an AuthEnvelopedData": message(t, AES128GCM, 16, oidAuthEnveloped),
+		"of CCM":                  message(t, AES128CCM, 12, oidEnveloped),
+	} {
+		t.Run("it is not read "+name, func(t *testing.T) {
+			if _, err := ParseEnveloped(der, Limits{}); !errors.Is(err, ErrMalformed) {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }

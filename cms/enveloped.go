@@ -178,7 +178,22 @@ func (e *Enveloped) algorithm(a algorithm) error {
 
 // authenticated reads GCMParameters or CCMParameters, which are alike: RFC 5084 §3.1
 // and §3.2.
+//
+// QUIRK: pkijs, and libas2 by it, writes GCM as if it was CBC: in an EnvelopedData, the
+// nonce alone for parameters, and the tag of 16 bytes behind the content. It is verified
+// as every other.
 func (e *Enveloped) authenticated(r *reader) error {
+	if e.Kind == EnvelopedData && e.cipher.mode == gcm && r.next(tagOctetString) {
+		nonce, err := r.octets(tagOctetString)
+		if err != nil {
+			return err
+		}
+		if err := e.nonce(nonce); err != nil {
+			return err
+		}
+		e.tag = make([]byte, 16)
+		return e.checkTag(len(e.tag))
+	}
 	if err := r.enter(tagSequence); err != nil {
 		return err
 	}
@@ -186,10 +201,9 @@ func (e *Enveloped) authenticated(r *reader) error {
 	if err != nil {
 		return err
 	}
-	if n := nonce.Size(); n == 0 || n > 64 {
-		return fmt.Errorf("%w: a nonce of %d bytes", ErrUnsupported, n)
+	if err := e.nonce(nonce); err != nil {
+		return err
 	}
-	e.iv = bytes.Clone(nonce.Bytes())
 	size := 12 // the default of both
 	if r.more() {
 		n, err := r.primitive(tagInteger)
@@ -206,6 +220,14 @@ func (e *Enveloped) authenticated(r *reader) error {
 	}
 	e.tag = make([]byte, size)
 	return e.checkTag(size)
+}
+
+func (e *Enveloped) nonce(nonce Octets) error {
+	if n := nonce.Size(); n == 0 || n > 64 {
+		return fmt.Errorf("%w: a nonce of %d bytes", ErrUnsupported, n)
+	}
+	e.iv = bytes.Clone(nonce.Bytes())
+	return nil
 }
 
 // checkTag holds the lengths of tag and nonce against what can be done. RFC 5084
