@@ -10,10 +10,14 @@
 //
 // Usage:
 //
-//	go run ./bench/as2 [-peers-only] [-by pyas2] [-dir bin/peers]
+//	go run ./bench/as2 [-peers-only] [-short] [-by pyas2] [-dir bin/peers]
+//	go run ./bench/as2 -rate [-rounds 5]
 //
 // With -peers-only the peers receive, which shows that they and their keys are as
-// they should be before anyone is measured with them.
+// they should be before anyone is measured with them. With -short a few combinations
+// stand for the others (few.go), as every change has to pass; OpenAS2 and libas2 are
+// not fetched then. With -rate edigw, phase2 and pyas2lib receive the same messages by
+// turns (package rate).
 package main
 
 import (
@@ -26,19 +30,38 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+
+	"github.com/edigw/edigw/bench/peers"
+	"github.com/edigw/edigw/bench/rate"
 )
 
 func main() {
+	rate.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := run{out: os.Stdout}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
+	flag.BoolVar(&r.short, "short", false, "the few combinations that stand for the others")
 	flag.StringVar(&r.by, "by", "", "only what this sender sends: pyas2, phase2, libas2, openssl, openas2 or edigw")
+	measured := flag.Bool("rate", false, "measure how fast edigw, phase2 and pyas2lib receive the same messages")
+	flag.IntVar(&r.rounds, "rounds", 5, "rounds of which -rate shows the medians")
+	flag.IntVar(&r.messages, "messages", 400, "messages of 4 KB that -rate sends in a round, and a sixteenth of 1 MB")
+	flag.StringVar(&r.limit, "limit", "../shared/limits/pg-limit", "the program that tells the database's own limit, for -rate")
 	flag.Parse()
 	part := r.withGateway
-	if *peersOnly {
+	switch {
+	case *measured:
+		part = r.measureRates
+	case *peersOnly:
 		part = r.peersOnly
+	}
+	if r.short {
+		r.choice = peers.Chosen(few)
+	}
+	if r.short && (*peersOnly || *measured || r.by != "") {
+		fmt.Fprintln(os.Stderr, "as2: -short is one choice of what is done, -peers-only, -rate and -by are others: give one of them")
+		os.Exit(2)
 	}
 	if err := r.do(ctx, part); err != nil {
 		fmt.Fprintln(os.Stderr, "as2:", err)
@@ -52,14 +75,19 @@ func main() {
 type run struct {
 	dir        string // of the peers
 	by         string // the only sender, "" all
+	short      bool   // those of few alone, which are choice
+	choice     peers.Choice
 	work, keys string // folders of this run
 	out        io.Writer
 	ok, failed int
+	rounds     int    // of -rate
+	messages   int    // in one of them
+	limit      string // path of pg-limit
 }
 
 // do fetches the peers, makes keys and plays a part.
 func (r *run) do(ctx context.Context, part func(context.Context) error) (err error) {
-	c := exec.CommandContext(ctx, "bench/as2/fetch", r.dir)
+	c := exec.CommandContext(ctx, "bench/as2/fetch", r.fetched()...)
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("fetch the peers into %s: %w", r.dir, err)
@@ -78,8 +106,20 @@ func (r *run) do(ctx context.Context, part func(context.Context) error) (err err
 	if err := part(ctx); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, 0 skipped\n", r.ok+r.failed, r.ok, r.failed)
-	return err
+	if r.ok+r.failed+len(r.choice.Missing()) == 0 {
+		return nil // nothing was combined
+	}
+	skipped := r.choice.Missing()
+	for _, name := range skipped {
+		if _, err := fmt.Fprintln(r.out, "there is no combination", name); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, %d skipped\n", r.ok+r.failed+len(skipped), r.ok, r.failed, len(skipped)); err != nil {
+		return err
+	}
+	r.failed += len(skipped)
+	return nil
 }
 
 // says counts a combination and prints what became of it.

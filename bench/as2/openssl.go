@@ -52,6 +52,9 @@ var openSSLSends = []withOpenSSL{
 // openSSLToGateway sends them to edigw, and has openssl verify the MDNs.
 func (r *run) openSSLToGateway(ctx context.Context, g *gateway) error {
 	for i, w := range openSSLSends {
+		if !r.choice.Wants("openssl: " + w.name) {
+			continue
+		}
 		number := 30_000 + i
 		m := message{url: "http://" + g.running.Address + "/as2", from: senderName, to: receiverName, filename: fmt.Sprintf("openssl-%d.edi", i),
 			content: bytes.ReplaceAll(invoic.TwentyLines(int64(number)), []byte("\n"), []byte("\r\n"))}

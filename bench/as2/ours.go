@@ -100,6 +100,9 @@ func (r *run) startReceivers(ctx context.Context, own, ownName, other string) (m
 // against what was sent.
 func (r *run) edigwToPeers(ctx context.Context, g *gateway, servers map[string]*server) error {
 	for i, o := range ours() {
+		if !r.choice.Wants(o.String()) {
+			continue
+		}
 		content := bytes.ReplaceAll(invoic.TwentyLines(20_000+int64(i)), []byte("\n"), []byte("\r\n"))
 		file := filepath.Join(r.work, fmt.Sprintf("outgoing-%d.edi", i))
 		if err := os.WriteFile(file, content, 0o600); err != nil {

@@ -126,7 +126,7 @@ func (r *run) senders() []sending {
 			p, err := peers.Start(ctx, "libas2", node(r.dir, "libas2_client.js", r.keys, sender, receiver)...)
 			return program{process: p}, err
 		}, byLibas2()},
-	}, func(s sending) bool { return r.by != "" && r.by != s.name })
+	}, func(s sending) bool { return r.by != "" && r.by != s.name || r.short && s.name == "libas2" })
 }
 
 // to sends it. failure says why the combination does not hold; err that there is no

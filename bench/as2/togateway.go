@@ -55,6 +55,9 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 	for i, p := range programs {
 		for _, c := range append(all[i], again(all[i])) {
 			number++
+			if !r.choice.Wants(c.String()) {
+				continue
+			}
 			if err := c.write(r.work, number); err != nil {
 				return err
 			}
@@ -76,7 +79,7 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if r.by == "" || r.by == "openas2" {
+	if !r.short && (r.by == "" || r.by == "openas2") {
 		return r.openAS2ToGateway(ctx, g, mdns)
 	}
 	return nil
