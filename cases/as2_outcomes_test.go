@@ -3,10 +3,10 @@ package cases_test
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/edi"
@@ -56,66 +56,128 @@ const (
 )
 
 // TestAS2Outcomes holds what partners are told over AS2 to outcomes.md, "What the
-// partner is told", each time, and again.
+// partner is told", each time, and again. Together they are told every answer there is.
 func TestAS2Outcomes(t *testing.T) {
-	broken := strings.Replace(invoic("1", "R-1", "100.00"), "UNT+17+1", "UNT+18+1", 1)
-	for _, c := range []struct {
+	broken := func(ref, number string) string {
+		return strings.Replace(invoic(ref, number, "100.00"), "UNT+17+1", "UNT+18+1", 1)
+	}
+	foreign := func(ref, number string) string {
+		return strings.Replace(invoic(ref, number, "100.00"), "UNB+UNOC:3+9520001000010", "UNB+UNOC:3+9520001000027", 1)
+	}
+	good, changed, dead := invoic("1", "R-1", "100.00"), invoic("1", "R-1", "200.00"), invoic("1", "BAD-1", "100.00")
+	const unauthenticated = "200 unsigned processed/error: authentication-failed"
+	cases := []struct {
 		name, settings string
 		first          []string // payloads that came before, each under an id of its own
 		payload        string
+		send           func(r *rig) *mdn // in place of a plain message of payload
 		want, again    string
 		says           string // one of its Error fields, in part
-		run            func(t *testing.T, r *rig)
+		run            func(r *rig, t *testing.T)
 	}{
-		{name: "accepted", payload: invoic("1", "R-1", "100.00"), want: positive, again: positive},
+		{name: "accepted", payload: good, want: positive, again: positive},
+		{name: "accepted, with a message held since its document is known", first: []string{good}, payload: invoic("2", "R-1", "200.00"), want: positive, again: positive},
 		{name: "partly, and nothing else says so", settings: "acceptance: message\n", payload: twoMessages(), want: negative, again: negative, says: "UNT"},
 		{name: "partly, and a functional acknowledgement says so", settings: "acceptance: message\nacknowledge_by: folder\n", payload: twoMessages(), want: positive, again: positive},
-		{name: "rejected, and nothing else says so", payload: broken, want: negative, again: negative, says: "UNT"},
-		{name: "rejected, and a functional acknowledgement says so", settings: "acknowledge_by: folder\n", payload: broken, want: positive, again: positive},
+		{name: "rejected, and nothing else says so", payload: broken("1", "R-1"), want: negative, again: negative, says: "UNT"},
+		{name: "rejected, and a functional acknowledgement says so", settings: "acknowledge_by: folder\n", payload: broken("1", "R-1"), want: positive, again: positive},
 		{name: "unreadable", payload: "This is no EDI at all.", want: negative, again: negative},
-		{name: "drift, on_drift: reject", first: []string{invoic("1", "R-1", "100.00")}, payload: invoic("1", "R-1", "200.00"), want: negative, again: negative, says: "name alert"},
-		{name: "drift, on_drift: hold", settings: "on_drift: hold\n", first: []string{invoic("1", "R-1", "100.00")}, payload: invoic("1", "R-1", "200.00"), want: positive, again: positive},
-		{name: "deferred", settings: "processing: deferred\n", payload: invoic("1", "R-1", "100.00"), want: positive, again: positive},
-		{name: "dead, on_dead: hold", payload: invoic("1", "BAD-1", "100.00"), want: positive, again: positive},
-		{name: "dead, on_dead: refuse, attempts left, then used up", settings: "on_dead: refuse\nattempts: 2\n", payload: invoic("1", "BAD-1", "100.00"), want: `503 ""`, again: negative},
-		{name: "sender not allowed", payload: strings.Replace(invoic("1", "R-1", "100.00"), "UNB+UNOC:3+9520001000010", "UNB+UNOC:3+9520001000027", 1),
-			want: "200 unsigned processed/error: authentication-failed", again: "200 unsigned processed/error: authentication-failed"},
-		{name: "type not in types", settings: "types: [DESADV]\n", payload: invoic("1", "R-1", "100.00"), want: negative, again: negative},
-		{name: "replaced: it only ever got 503, and was corrected since", settings: "on_dead: refuse\n", payload: invoic("1", "BAD-1", "100.00"), want: `503 ""`, again: negative,
-			run: func(t *testing.T, r *rig) {
-				r.told(r.post("other", asksMDN, invoic("1", "R-1", "100.00")), positive, "")
+		{name: "drift, on_drift: reject", first: []string{good}, payload: changed, want: negative, again: negative, says: "name alert"},
+		{name: "drift, on_drift: hold", settings: "on_drift: hold\n", first: []string{good}, payload: changed, want: positive, again: positive},
+		{name: "deferred", settings: "processing: deferred\n", payload: good, want: positive, again: positive, run: (*rig).work},
+		{name: "dead, on_dead: refuse, of whom anything is deferred", settings: "processing: {default: inline, DESADV: deferred}\non_dead: refuse\n", payload: dead, want: positive, again: positive},
+		{name: "dead, on_dead: hold", payload: dead, want: positive, again: positive},
+		{name: "dead, on_dead: hold, attempts used up", settings: "attempts: 1\n", payload: dead, want: positive, again: positive},
+		{name: "dead, on_dead: refuse, attempts left, then used up", settings: "on_dead: refuse\nattempts: 2\n", payload: dead, want: `503 ""`, again: negative},
+		{name: "sender not allowed", payload: foreign("1", "R-1"), want: unauthenticated, again: unauthenticated},
+		{name: "type not in types", settings: "types: [DESADV]\n", payload: good, want: negative, again: negative},
+		{name: "type not in types, whatever a functional acknowledgement says", settings: "types: [DESADV]\nacknowledge_by: folder\n", payload: good, want: negative, again: negative},
+		{name: "replaced: it only ever got 503, and was corrected since", settings: "on_dead: refuse\n", payload: dead, want: `503 ""`, again: negative,
+			run: func(r *rig, _ *testing.T) {
+				r.told(r.post("other", asksMDN, good), positive, "")
 			}},
 		{name: "empty", payload: " \r\n", want: negative, again: negative, says: "empty"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t, unsignedAS2+c.settings)
-			r.breaks("BAD")
-			for i, p := range c.first {
-				r.told(r.post(fmt.Sprint("before-", i), asksMDN, p), positive, "")
-			}
-			one := r.post("m-1", asksMDN, c.payload)
-			r.told(one, c.want, "")
-			if c.says != "" && !strings.Contains(strings.Join(one.says.Errors, "\n"), c.says) {
-				t.Errorf("it says %q, which holds no %q", one.says.Errors, c.says)
-			}
-			if one.says != nil && one.says.MIC.Digest == nil && c.name != "empty" {
-				t.Error("it has no check")
-			}
-			if c.run != nil {
-				c.run(t, r)
-			}
-			again := r.post("m-1", asksMDN, c.payload)
-			r.told(again, c.again, "")
-			if c.want == c.again && !bytes.Equal(one.body, again.body) {
-				t.Errorf("again it is told in other bytes:\n%s\n%s", one.body, again.body)
-			}
-			if c.want == positive {
-				if none := r.post("m-2", "", c.payload); none.status != 200 || len(none.body) != 0 {
-					t.Errorf("under a new id, and no MDN asked for: %s", none)
+		{name: "a security fault of a named partner", settings: "as2: {names: [TALQUIST-AS2]}\n", payload: good,
+			want: "200 unsigned processed/error: insufficient-message-security", again: "200 unsigned processed/error: insufficient-message-security", says: "signed"},
+		{name: "a named partner's certificate that has ended", settings: signedBy("65-as2-expired-cert"), send: func(r *rig) *mdn { return r.raw("65-as2-expired-cert.http") },
+			want: "200 signed processed/error: authentication-failed", again: "200 signed processed/error: authentication-failed"},
+
+		{name: "several, all good, one of them known", first: []string{good}, payload: good + invoic("2", "R-2", "100.00"), want: positive, again: positive},
+		{name: "several, one rejected", payload: good + broken("2", "R-2"), want: negative, again: negative, says: "Interchange 2 of 2"},
+		{name: "several, one rejected, which a functional acknowledgement says", settings: "acknowledge_by: folder\n", payload: good + broken("2", "R-2"), want: positive, again: positive},
+		{name: "several, the code is that of the first negative one", payload: good + foreign("2", "R-2") + broken("3", "R-3"), want: unauthenticated, again: unauthenticated, says: "Interchange 3 of 3"},
+		{name: "several, the other way round", payload: broken("3", "R-3") + foreign("2", "R-2"), want: negative, again: negative, says: "Interchange 2 of 2"},
+		{name: "several, one to come again, which outweighs what is negative", settings: "on_dead: refuse\nattempts: 2\n", payload: broken("2", "R-2") + dead + invoic("3", "R-3", "100.00"), want: `503 ""`, again: negative, says: "Interchange 1 of 3"},
+		{name: "several, one a drift", first: []string{good}, payload: changed + invoic("2", "R-2", "100.00"), want: negative, again: negative, says: "Interchange 1 of 2"},
+		{name: "several, one a drift, on_drift: hold", settings: "on_drift: hold\n", first: []string{good}, payload: changed + invoic("2", "R-2", "100.00"), want: positive, again: positive},
+	}
+	var mu sync.Mutex
+	reached := map[gateway.Answer]bool{}
+	t.Run("outcome", func(t *testing.T) {
+		for _, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				settings := c.settings
+				if !strings.Contains(settings, "as2:") {
+					settings = unsignedAS2 + settings
 				}
-			}
-		})
+				r := newRig(t, settings)
+				r.breaks("BAD")
+				for i, p := range c.first {
+					r.told(r.post(fmt.Sprint("before-", i), asksMDN, p), positive, "")
+				}
+				send := c.send
+				if send == nil {
+					send = func(r *rig) *mdn { return r.post("m-1", asksMDN, c.payload) }
+				}
+				one := send(r)
+				r.told(one, c.want, "")
+				if c.says != "" && one.says != nil && !strings.Contains(strings.Join(one.says.Errors, "\n"), c.says) {
+					t.Errorf("it says %q, which holds no %q", one.says.Errors, c.says)
+				}
+				if one.says != nil && one.says.MIC.Digest == nil && c.name != "empty" && c.send == nil {
+					t.Error("it has no check")
+				}
+				if c.run != nil {
+					c.run(r, t)
+				}
+				again := send(r)
+				r.told(again, c.again, "")
+				if c.says != "" && one.says == nil && !strings.Contains(strings.Join(again.says.Errors, "\n"), c.says) {
+					t.Errorf("again it says %q, which holds no %q", again.says.Errors, c.says)
+				}
+				if c.want == c.again && c.send == nil && !bytes.Equal(one.body, again.body) {
+					t.Errorf("again it is told in other bytes:\n%s\n%s", one.body, again.body)
+				}
+				if c.want == positive {
+					if none := r.post("m-2", "", c.payload); none.status != 200 || len(none.body) != 0 {
+						t.Errorf("under a new id, and no MDN asked for: %s", none)
+					}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for _, a := range r.answers() {
+					reached[a] = true
+				}
+			})
+		}
+	})
+	for _, told := range gateway.Answers {
+		if !reached[told.Answer] {
+			t.Errorf("nobody was told %d, %s, HTTP %d %s", told.Answer, told.Word, told.HTTP, told.Problem)
+		}
+	}
+}
+
+// work has a worker do what was deferred.
+func (r *rig) work(t *testing.T) {
+	t.Helper()
+	piece, err := r.gateway.Deferred().Take(t.Context(), "talquist", time.Minute)
+	if err != nil || piece == nil {
+		t.Fatalf("nothing is deferred: %v", err)
+	}
+	if err := piece.Do(t.Context()); err != nil {
+		t.Log(err) // a message that is dead: the answer tells
 	}
 }
 
@@ -174,87 +236,4 @@ func TestAS2Repeats(t *testing.T) {
 		r.postedOnce("R-2")
 	})
 	r.postedOnce("R-1")
-}
-
-// TestAS2HangUp is a sender whose connection is cut when his message is committed, and
-// whose MDN is lost: the retry gets it.
-func TestAS2HangUp(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, unsignedAS2)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := make(chan error, 1)
-	var once sync.Once
-	r.gateway.Hook = func(point string) {
-		if point == "claim" {
-			once.Do(func() { cut <- conn.Close() })
-		}
-	}
-	text := invoic("1", "R-1", "100.00")
-	if _, err := fmt.Fprintf(conn, "POST /as2 HTTP/1.1\r\nHost: gw\r\nAS2-From: TALQUIST-AS2\r\nAS2-To: NORDHAFEN-AS2\r\nMessage-ID: <m-1@talquist.example>\r\nContent-Type: application/EDIFACT\r\n%sContent-Length: %d\r\n\r\n%s", asksSigned, len(text), text); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-cut; err != nil {
-		t.Fatal(err)
-	}
-	again := r.post("m-1", asksSigned, text) // waits for the first
-	r.told(again, asSigned, "")
-	third := r.post("m-1", asksSigned, text)
-	if !bytes.Equal(again.body, third.body) {
-		t.Error("the MDN is another one")
-	}
-	if rows := r.deliveries(3); len(rows) != 3 || rows[2].Verdict != string(gateway.First) || rows[0].Verdict != string(gateway.Duplicate) || rows[1].Verdict != string(gateway.Duplicate) {
-		t.Errorf("got %d deliveries", len(rows))
-	}
-	r.postedOnce("R-1")
-}
-
-// TestAS2Strangers sends under names that are nobody's, and forged messages under a name
-// that is somebody's: neither burns an id, and what they leave is bounded.
-func TestAS2Strangers(t *testing.T) {
-	t.Parallel()
-	t.Run("unknown names leave no row", func(t *testing.T) {
-		r := newRig(t, signedBy("48-resigned-resend"))
-		text := invoic("1", "R-1", "100.00")
-		for i := range 1000 {
-			from := "TALQUIST-AS2"
-			to := fmt.Sprint("NOBODY-", i)
-			if i%2 == 0 {
-				from, to = to, "NORDHAFEN-AS2"
-			}
-			m := r.rawBytes(fmt.Appendf(nil, "POST /as2 HTTP/1.1\r\nHost: gw\r\nAS2-From: %s\r\nAS2-To: %s\r\nMessage-ID: <%d@x>\r\n%sContent-Length: %d\r\n\r\n%s", from, to, i, asksMDN, len(text), text))
-			if m.String() != "200 unsigned processed/error: unknown-trading-partner" {
-				t.Fatalf("got %s", m)
-			}
-		}
-		for _, table := range []string{"inbox", "delivery", "payload", "outbox", "document"} {
-			if n := r.count(`select count(*) from ` + table); n != 0 {
-				t.Errorf("%d rows in %s", n, table)
-			}
-		}
-	})
-	t.Run("forged messages under a known name fill the quarantine to its cap, and the genuine one is First", func(t *testing.T) {
-		r := newRig(t, signedBy("48-resigned-resend"))
-		for i := range 1010 {
-			m := r.post("resigned-1", asksMDN, invoic("1", fmt.Sprint("F-", i), "100.00"))
-			if m.String() != "200 unsigned processed/error: insufficient-message-security" {
-				t.Fatalf("got %s", m)
-			}
-		}
-		if n := r.count(`select count(*) from delivery`); n != 1000 {
-			t.Errorf("%d rows", n)
-		}
-		for _, table := range []string{"inbox", "outbox", "document"} {
-			if n := r.count(`select count(*) from ` + table); n != 0 {
-				t.Errorf("%d rows in %s", n, table)
-			}
-		}
-		r.told(r.raw("48-resigned-resend-a.http"), asSigned, "")
-		if rows := r.deliveries(1); rows[0].Verdict != string(gateway.First) {
-			t.Errorf("the genuine message is %s", rows[0].Verdict)
-		}
-		r.postedOnce("RG-34")
-	})
 }

@@ -157,8 +157,15 @@ func (r *rig) rawBytes(b []byte) *mdn {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return r.mdnOf(resp)
+}
+
+// mdnOf reads an answer as the sender does: verified with our certificate.
+func (r *rig) mdnOf(resp *http.Response) *mdn {
+	r.t.Helper()
 	defer resp.Body.Close()
 	m := &mdn{status: resp.StatusCode, header: resp.Header}
+	var err error
 	if m.body, err = io.ReadAll(resp.Body); err != nil {
 		r.t.Fatal(err)
 	}
@@ -168,7 +175,6 @@ func (r *rig) rawBytes(b []byte) *mdn {
 	if !strings.HasPrefix(m.header.Get("Content-Type"), "multipart/") {
 		return m
 	}
-	// As the sender does: verified with our certificate, then read.
 	o := as2.Opener{Partner: &partners.Partner{AS2: partners.AS2{OldAlgorithms: []string{"sha1"}}, Certificates: []*partners.Certificate{{Label: "nordhafen", Purposes: []string{partners.AS2Sign}, X509: ours().Certificates[0]}}}, Now: time.Now()}
 	opened, err := o.Open(&entity.Entity{Body: bytes.Clone(m.body), Fields: []entity.Field{{Name: "Content-Type", Value: m.header.Get("Content-Type")}}}, as2.Wanted{})
 	if err != nil {

@@ -79,9 +79,12 @@ type rig struct {
 	spool     string // folder
 	url       string
 
-	mu  sync.Mutex
-	off time.Duration // by which the gateway's clock is off
-	log bytes.Buffer
+	as2 *as2.Handler // of the process that was served last
+
+	mu    sync.Mutex
+	off   time.Duration // by which the gateway's clock is off
+	log   bytes.Buffer
+	given []given // over AS2, in order
 }
 
 // newRig starts one. settings are further lines of talquist's configuration.
@@ -107,7 +110,7 @@ func newRig(t *testing.T, settings string) *rig {
 func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gateway {
 	return &gateway.Gateway{
 		Pool: r.pool, Formats: []gateway.Format{edifactFormat, x12Format}, Handlers: documents.Handlers(), Log: log,
-		Sender: r.directory.BySender, MaySpeakFor: r.directory.MaySpeakFor, IsOurs: r.directory.IsOurs,
+		Partner: r.directory.Partner, Sender: r.directory.BySender, MaySpeakFor: r.directory.MaySpeakFor, IsOurs: r.directory.IsOurs,
 		ConfigRevision: func() int32 { return int32(r.directory.Counter()) },
 		Numbers:        &journal.Numbers{Pool: r.pool}, Later: r.later, Now: now,
 		NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
@@ -119,8 +122,9 @@ func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
 	routes := httpin.Routes(in)
-	routes.Handle("/as2", &as2.Handler{ByName: r.directory.ByAS2, Receive: g.Receive, Reserve: g.Reserve, Keys: ourKeys,
-		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log})
+	r.as2 = &as2.Handler{ByName: r.directory.ByAS2, Receive: r.noted(g.Receive), Reserve: g.Reserve, Keys: ourKeys,
+		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log}
+	routes.Handle("/as2", r.as2)
 	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
 		Signers: func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }})
 	server := httptest.NewServer(routes)
