@@ -31,6 +31,12 @@ func (p partner) send(to *program, payload, key string) (answer, error) {
 	if key != "" {
 		request.Header.Set("Idempotency-Key", `"`+key+`"`)
 	}
+	return posted(request)
+}
+
+// posted sends a request on a connection of its own. An error says that there was no
+// whole answer; then answer is what of it came.
+func posted(request *http.Request) (answer, error) {
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	begun := time.Now()
 	response, err := client.Do(request)
