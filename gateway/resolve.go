@@ -9,9 +9,9 @@ import (
 )
 
 // ResolveEffect ends by hand an effect that was given up or of which nobody knows
-// whether it happened: it was done, or it is to be repeated from the start. The
-// note says how the person found out. outbox.ErrNotStuck where it does not wait for
-// an operator.
+// whether it happened: it was done, or it is to be repeated from the start. What we
+// acknowledge by may be repeated however it stands, its target left out. The note says
+// how the person found out. outbox.ErrNotStuck where it does not wait for an operator.
 func (g *Gateway) ResolveEffect(ctx context.Context, r outbox.EffectRef, repeat bool, note string, by Person) error {
 	if strings.TrimSpace(note) == "" {
 		return refusal(NoReason, "a note has to say how it was found out")
@@ -24,7 +24,7 @@ func (g *Gateway) ResolveEffect(ctx context.Context, r outbox.EffectRef, repeat 
 	}
 	defer s.end()
 	was := outbox.State(0)
-	outbox.QueueResolve(s.batch, r, repeat, func(state outbox.State) { was = state })
+	outbox.QueueResolve(s.batch, r, repeat, func(state outbox.State, target string) { was, r.Target = state, target })
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("resolve an effect: %w", err)
 	}

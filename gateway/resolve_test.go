@@ -80,4 +80,16 @@ func TestResolveEffect(t *testing.T) {
 	if err := r.ResolveEffect(ctx, ref, false, "again", anna); !errors.Is(err, outbox.ErrNotStuck) {
 		t.Errorf("resolved twice: %v", err)
 	}
+	t.Run("of an acknowledgement the audit log says by which way it leaves again", func(t *testing.T) {
+		if _, err := r.Pool.Exec(ctx, `update effect set state = 3, target = 'acknowledgement-as2'`); err != nil {
+			t.Fatal(err)
+		}
+		ref.Target = ""
+		if err := r.ResolveEffect(ctx, ref, true, "they lost it", anna); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.count(`select count(*) from audit_entry where action = 'effect.resolved' and detail->>'was' = 'done' and detail->>'target' = 'acknowledgement-as2'`); n != 1 {
+			t.Errorf("%d audit lines", n)
+		}
+	})
 }

@@ -35,6 +35,8 @@ type AcknowledgementBody struct {
 	MessageID string `json:"message_id"`
 	Content   string `json:"content,omitempty"`
 	Base64    []byte `json:"content_base64,omitempty"` // where it is no UTF-8
+
+	Checks []string `json:"checks,omitempty"` // what the partner's answer has to say of it: Awaited.Expect
 }
 
 // Bytes are those that leave.

@@ -193,26 +193,32 @@ func (s Effects) Open(ctx context.Context) ([]Standing, error) {
 var ErrNotStuck = errors.New("no such effect waits for an operator")
 
 // QueueResolve ends by hand what waits for an operator: done, or to be repeated
-// from the start; an acknowledgement also where it was sent. resolved is called with the state it had, and not where it does
-// not wait.
-func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was State)) {
+// from the start. An acknowledgement or a receipt may also be repeated where it was
+// sent, or waits for its next try or for what the partner says of it; of these the
+// target may be left out, since each leaves by one. resolved is called with the state it had and its target, and not where
+// there is nothing to resolve.
+func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was State, target string)) {
 	if repeat { // at once, whatever was put off
-		b.Queue(`delete from effect_pause where partner_id = $1 and target = $2`, r.Partner, r.Target)
+		b.Queue(`
+			delete from effect_pause as p using effect as e
+			where e.partner_id = $1 and e.event_id = $2 and ($3 = '' or e.target = $3) and p.partner_id = e.partner_id and p.target = e.target`, r.Partner, r.Event, r.Target)
 	}
 	b.Queue(`
 		update effect as e set state = case when $4 then 1 else 3 end, lease_id = null, attempts = 0, due_at = now(),
 			ended_at = case when $4 then null else now() end
 		from (
 			select partner_id, event_id, target, state from effect
-			where partner_id = $1 and event_id = $2 and target = $3
-				and (state in (4, 5) or state = 3 and $4 and target like 'acknowledgement-%') -- an acknowledgement may be sent again
+			where partner_id = $1 and event_id = $2
+				and (target = $3 and state in (4, 5)
+					or (target = $3 or $3 = '') and $4 and (state <> 2 or lease_id is null) and (target like 'acknowledgement-%' or target = '`+MDNTarget+`'))
 			for update) as was
 		where e.partner_id = was.partner_id and e.event_id = was.event_id and e.target = was.target
-		returning was.state`, r.Partner, r.Event, r.Target, repeat,
+		returning was.state, was.target`, r.Partner, r.Event, r.Target, repeat,
 	).Query(func(rows pgx.Rows) error {
 		var was State
-		_, err := pgx.ForEachRow(rows, []any{&was}, func() error {
-			resolved(was)
+		var target string
+		_, err := pgx.ForEachRow(rows, []any{&was, &target}, func() error {
+			resolved(was, target)
 			return nil
 		})
 		return err

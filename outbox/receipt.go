@@ -13,6 +13,9 @@ import (
 // nobody subscribes to it.
 const ReceiptDue = "receipt.due"
 
+// MDNTarget is the target that brings asynchronous MDNs over AS2.
+const MDNTarget = "as2-mdn"
+
 // ReceiptBody is the outbox row's body: an entity, and where it goes.
 type ReceiptBody struct {
 	Type        string      `json:"type"` // MDN

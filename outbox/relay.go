@@ -23,7 +23,8 @@ type Target struct {
 	// did: of a folder its own id. "" where there is but one.
 	Place string
 	// Send makes the effect happen. nil: it has. An error that is ErrNotDone:
-	// certainly nothing happened. With any other nobody knows.
+	// certainly nothing happened. A *Later: the target says so by itself. With any other
+	// nobody knows.
 	Send func(ctx context.Context, s *Step) error
 	// Ask says what became of a step that was started; nil where the target cannot
 	// be asked, so that an operator has to find out. After NotDone nothing that was
@@ -233,12 +234,15 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	if !errors.Is(err, lease.ErrLost) {
 		p.note(ctx, s, err)
 	}
+	later, awaited := errors.AsType[*Later](err)
 	switch {
 	case err == nil:
 		p.went = succeeded
 		return p.end(ctx, Done, nil)
 	case errors.Is(err, lease.ErrLost):
 		return err
+	case awaited:
+		return p.wait(ctx, later)
 	case errors.Is(err, ErrFinal):
 		p.went = succeeded // who refuses is there
 		return p.end(ctx, GivenUp, err)

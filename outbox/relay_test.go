@@ -350,9 +350,14 @@ func TestRelay(t *testing.T) {
 // resolve ends an effect by hand, which is expected to have stood in was.
 func (r *rig) resolve(id uuid.UUID, repeat bool, was outbox.State) {
 	r.t.Helper()
+	r.resolveRef(outbox.EffectRef{Partner: "acme", Event: id, Target: "ledger"}, repeat, was)
+}
+
+func (r *rig) resolveRef(ref outbox.EffectRef, repeat bool, was outbox.State) {
+	r.t.Helper()
 	got := outbox.State(0)
 	var b pgx.Batch
-	outbox.QueueResolve(&b, outbox.EffectRef{Partner: "acme", Event: id, Target: "ledger"}, repeat, func(s outbox.State) { got = s })
+	outbox.QueueResolve(&b, ref, repeat, func(s outbox.State, _ string) { got = s })
 	if err := r.pool.SendBatch(context.Background(), &b).Close(); err != nil || got != was {
 		r.t.Fatalf("it stood as %v, want %v; %v", got, was, err)
 	}

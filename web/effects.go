@@ -82,6 +82,9 @@ func (c *call) resolveEffect() error {
 	if asked.As != "done" && asked.As != "repeat" {
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: "as must be done or repeat"}
 	}
+	if asked.Target == "" && asked.As == "done" {
+		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: "target is missing: at which the effect is done"}
+	}
 	r := outbox.EffectRef{Partner: asked.Partner, Event: asked.Event, Target: asked.Target}
 	err := c.api.Gateway.ResolveEffect(c.ctx(), r, asked.As == "repeat", asked.Note, c.person())
 	var no *gateway.Refusal
@@ -89,7 +92,11 @@ func (c *call) resolveEffect() error {
 	case errors.As(err, &no):
 		return &problem{Status: http.StatusUnprocessableEntity, Type: "not-as-asked", Detail: no.Error()}
 	case errors.Is(err, outbox.ErrNotStuck):
-		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "no such effect waits for an operator: it is not there, is done, or is still tried"}
+		detail := "no such effect waits for an operator: it is not there, is done, or is still tried"
+		if asked.Target == "" {
+			detail = "no acknowledgement with this id leaves to this partner by another way than the response, or it is being sent just now"
+		}
+		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: detail}
 	case err != nil:
 		return err
 	}

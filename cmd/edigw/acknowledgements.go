@@ -8,7 +8,7 @@ import (
 
 type acknowledgementsCommand struct {
 	List   acknowledgementsList   `cmd:"" help:"What was sent, how far it is, and what the partner said of it."`
-	Resend acknowledgementsResend `cmd:"" help:"Send one again, under the same control reference."`
+	Resend acknowledgementsResend `cmd:"" help:"Send one again, or an MDN, as it was and however it stands."`
 }
 
 type acknowledgementsList struct {
@@ -54,7 +54,6 @@ func (s sentAcknowledgement) row() []string {
 type acknowledgementsResend struct {
 	Partner string `arg:"" help:"The partner's id."`
 	ID      string `arg:"" help:"The acknowledgement's id, as a list shows it."`
-	By      string `default:"webhook" enum:"webhook,folder,as4" help:"How it leaves, as a list shows it: webhook, folder or as4."`
 	Note    string `required:"" placeholder:"TEXT" help:"Why; it stands in the audit log."`
 	connection
 }
@@ -64,7 +63,7 @@ func (c *acknowledgementsResend) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	asked := map[string]string{"partner": c.Partner, "event_id": c.ID, "target": "acknowledgement-" + c.By, "as": "repeat", "note": c.Note}
+	asked := map[string]string{"partner": c.Partner, "event_id": c.ID, "as": "repeat", "note": c.Note}
 	_, err = api.ask(a, http.MethodPost, "/effects/resolve", nil, asked, nil)
 	return err
 }
