@@ -234,19 +234,26 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, o *opened, err 
 // told makes the answer to a message that was refused before it was received.
 func (o *opened) told(f *Fault) (gateway.Rendered, error) {
 	if !o.wanted.MDN {
-		status := http.StatusBadRequest
-		switch f.Reason {
-		case authenticationFailed:
-			status = http.StatusForbidden
-		case insufficientSecurity, empty:
-			status = http.StatusUnprocessableEntity
-		}
-		return plainly(status, f.Detail), nil
+		return plainly(f.status(), f.Detail), nil
 	}
 	reason, _ := reasonNamed(f.Reason)
 	m := o.mdn(Disposition{reason.Kind, reason.Modifier})
 	m.Text, m.Errors = "The message was not accepted:", []string{f.Detail}
 	return o.notice(m)
+}
+
+// refused is the status under which a refusal is told: that of the MDN, if one is asked
+// for, else its own.
+func (o *opened) refused(r *gateway.Rejection) int {
+	switch {
+	case o.delivery.Elsewhere != nil:
+		return http.StatusNoContent
+	case o.wanted.MDN:
+		return http.StatusOK
+	case o.fault != nil:
+		return o.fault.status()
+	}
+	return (&Fault{Reason: reasonOfAnswer(r.Answer)}).status()
 }
 
 // stranger is the answer to nobody: the same whichever name is not known, never signed,

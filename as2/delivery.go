@@ -22,7 +22,7 @@ func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
 		Payload: o.spooled.Payload, SHA256: o.spooled.SHA256}
 	o.delivery = d
-	d.Render = o.render
+	d.Render, d.Refusal = o.render, o.refused
 	o.elsewhere(d)
 	if f := o.fault; f != nil {
 		d.Filename = outerEntity(r.Header, nil).Filename()

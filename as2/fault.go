@@ -3,6 +3,7 @@ package as2
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/edigw/edigw/cms"
 	"github.com/edigw/edigw/gateway"
@@ -92,6 +93,17 @@ func reasonOfAnswer(a gateway.Answer) string {
 
 func fault(reason string, cause error, format string, args ...any) *Fault {
 	return &Fault{Reason: reason, Cause: cause, Detail: fmt.Sprintf(format, args...)}
+}
+
+// status is that of an answer without an MDN.
+func (f *Fault) status() int {
+	switch f.Reason {
+	case authenticationFailed:
+		return http.StatusForbidden
+	case insufficientSecurity, empty:
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusBadRequest
 }
 
 // malformed is of MIME or CMS that cannot be read.

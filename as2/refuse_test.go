@@ -58,8 +58,14 @@ func TestRefuse(t *testing.T) {
 				if want := "200 processed/" + c.want; unsigned.says() != want {
 					t.Errorf("got %s, want %s", unsigned.says(), want)
 				}
-				if none := in.send(c.c, "Disposition-Notification-To: -"); none.status < 400 || none.status >= 500 || none.report != nil {
+				none := in.send(c.c, "Disposition-Notification-To: -")
+				if none.status < 400 || none.status >= 500 || none.report != nil {
 					t.Errorf("without an MDN it is told %d", none.status)
+				}
+				for i, told := range []int{a.status, unsigned.status, none.status} {
+					if d := in.got[i]; d.Refusal(d.Fault) != told {
+						t.Errorf("the journal has %d, and %d was told", d.Refusal(d.Fault), told)
+					}
 				}
 			})
 		}
@@ -196,7 +202,7 @@ func TestRefuse(t *testing.T) {
 	t.Run("a refusal goes later where its MDN is wanted later", func(t *testing.T) {
 		in := newIngress(t, func(p *partners.Partner) { p.AS2.MDNHosts = []string{"as2.talquist.example"} })
 		a := in.send(edifact, "Receipt-Delivery-Option: https://as2.talquist.example/mdn")
-		if a.status != http.StatusNoContent || in.got[0].Elsewhere == nil {
+		if a.status != http.StatusNoContent || in.got[0].Elsewhere == nil || in.got[0].Refusal(in.got[0].Fault) != a.status {
 			t.Errorf("got %s", a.says())
 		}
 		r, err := in.got[0].Render(&gateway.Receipt{})

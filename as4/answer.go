@@ -101,11 +101,24 @@ func (a *answering) errors(status int, errs ...*Error) (gateway.Rendered, error)
 	switch {
 	case status == statusAgain:
 		body = soapFault("Receiver", errs[0].Detail)
-	case a.partner != nil && a.partner.AS4.Errors == partners.AS4AsFault:
+	case a.asFault():
 		status, body = statusFault, soapFault("Sender", errs[0].Detail)
 	}
 	text, err := write(errorTo(a.named, a.h.messageID(), a.h.now(), errs...), body, a.signing)
 	return gateway.Rendered{Status: status, ContentType: answerType, Body: text}, err
+}
+
+// asFault reports whether the partner wants errors with a SOAP Fault.
+func (a *answering) asFault() bool {
+	return a.partner != nil && a.partner.AS4.Errors == partners.AS4AsFault
+}
+
+// refused is the status under which a refusal is told.
+func (a *answering) refused(*gateway.Rejection) int {
+	if a.asFault() {
+		return statusFault
+	}
+	return statusError
 }
 
 // notSOAP renders a fault of the envelope, with the error that says the same in

@@ -277,6 +277,7 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 		Remote:      client.Address,
 		Evidence:    o.content.evidence,
 		Render:      o.render(u, proved),
+		Refusal:     o.refused,
 		Signs:       true,
 		Binding:     o.binding(proved),
 	}

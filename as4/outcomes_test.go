@@ -196,6 +196,9 @@ func TestWhatIsToldOverAS4(t *testing.T) {
 			}
 			before := r.journal()
 			a := r.refused(composed, c.code)
+			if told := r.count(`select status from delivery order by delivery_id desc limit 1`); told != a.Status {
+				t.Errorf("%s: the journal has %d, and %d was told", c.code, told, a.Status)
+			}
 			if r.keys() != 0 || r.journal() != before+1 || r.count(`select count(*) from payload`) != before+1 || !bytes.Contains(a.body, []byte("SignatureValue")) {
 				t.Errorf("%s: %d keys, %d journal rows, %d payloads\n%s", c.code, r.keys(), r.journal(), r.count(`select count(*) from payload`), a.body)
 			}
@@ -230,6 +233,9 @@ func TestWhatIsToldOverAS4(t *testing.T) {
 		} {
 			before := r.journal()
 			got := r.post(c.ContentType, bytes.Replace(r.wireOf(c), []byte(change[0]), []byte(change[1]), 1))
+			if told := r.count(`select status from delivery order by delivery_id desc limit 1`); told != got.status {
+				t.Errorf("%s: the journal has %d, and %d was told", what, told, got.status)
+			}
 			if got.told() != what+", fault Sender" || !strings.Contains(got.body, "SignatureValue") || r.journal() != before+1 || r.keys() != 0 {
 				t.Errorf("%s: %s, %d journal rows, %d keys\n%s", what, got.told(), r.journal(), r.keys(), got.body)
 			}

@@ -97,7 +97,7 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 		return refused
 	}
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
-		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}}
+		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}, Refusal: o.refused}
 	if o.wire.kept != nil && o.wire.ended {
 		d.Payload, d.SHA256 = edi.Bytes(o.wire.kept), sha256.Sum256(o.wire.kept)
 	}

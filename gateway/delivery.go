@@ -32,6 +32,9 @@ type Delivery struct {
 	// Fault is set where the delivery could not be opened under a known name: it
 	// is refused and journalled, and no key is made.
 	Fault *Rejection
+	// Refusal gives the HTTP status under which a Rejection is told, for the journal;
+	// nil: that of plain HTTP.
+	Refusal func(*Rejection) int
 
 	// Evidence is what proves who sent it: kept with the payload, and as long.
 	Evidence []Exhibit
@@ -86,11 +89,14 @@ type Receipt struct {
 	Posted   int // documents posted
 }
 
-// status is the HTTP status that leaves with the receipt: a repeat of what was
-// created is told 200.
-func (r *Receipt) status() int16 {
-	if r.Repeat && r.Rendered.Status == 201 {
+// status is the HTTP status under which the receipt of d is told: a repeat of what was
+// created is told 200, and what goes elsewhere leaves nothing for the response, 204.
+func (r *Receipt) status(d *Delivery) int16 {
+	switch {
+	case r.Repeat && r.Rendered.Status == 201:
 		return 200
+	case d.Elsewhere != nil && r.Rendered.Status == 200:
+		return 204
 	}
 	return int16(r.Rendered.Status)
 }

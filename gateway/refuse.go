@@ -30,7 +30,7 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 	defer leave()
 	keep := d.Partner.Retention.Quarantine
 	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: month(in.now, d.Partner, keep), Received: in.now, Transport: d.Transport,
-		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: int16(d.Fault.Answer.Told().HTTP),
+		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: d.refusedBy(),
 		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail}
 	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, d.Partner.ID)
 	if err != nil {
@@ -59,6 +59,14 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 		return fmt.Errorf("journal a refused delivery: %w", err)
 	}
 	return d.Fault
+}
+
+// refusedBy is the status that the sender of a fault is told.
+func (d *Delivery) refusedBy() int16 {
+	if d.Refusal == nil {
+		return int16(d.Fault.Answer.Told().HTTP)
+	}
+	return int16(d.Refusal(d.Fault))
 }
 
 // refuseElsewhere has the answer to a refused delivery brought to where its sender wants

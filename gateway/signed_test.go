@@ -296,6 +296,9 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 		if d := cmp.Diff([]string{string(r.Rendered.Body)}, due(s.rig)); d != "" {
 			t.Error(d)
 		}
+		if want := map[int]int{200: 204}[r.Rendered.Status]; want == 0 || s.rig.count(`select status from delivery`) != want {
+			t.Errorf("the receipt has %d, and the journal %d: the response has nothing in it", r.Rendered.Status, s.rig.count(`select status from delivery`))
+		}
 		deliver(s, "m1", "mic-a", text)
 		if got := due(s.rig); len(got) != 1 {
 			t.Errorf("a copy made it %d", len(got))
