@@ -109,8 +109,11 @@ bench: setup ## Lexer, receive rates as ratios to the database's own limit, a pa
 bench-syntax: ## Lexing, reading, validating and mapping in MB/s of one core, beside bounds and other parsers
 	go run ./bench/syntax -peers bin/peers $(ARGS)
 
-bench-as4: setup ## How fast AS4 is received, signed, encrypted and compressed, beside phase4's servlet on the same messages (ARGS='-rounds 1')
+bench-as4: setup ## How fast AS4 is received, signed, encrypted and compressed, as a share of the most there can be, and beside phase4's servlet (ARGS='-rounds 1')
 	go run ./bench/as4 -rate $(ARGS)
+
+bench-as2: setup ## How fast AS2 is received, signed and encrypted, as a share of the most there can be, and beside the receivers of phase2 and pyas2lib (ARGS='-rounds 1')
+	go run ./bench/as2 -rate $(ARGS)
 
 bench-cms: ## Decrypting and verifying CMS beside openssl, 100 MB each: CPU time and memory (ARGS='-mb 8 -rounds 1')
 	go run ./bench/cms $(ARGS)
@@ -129,4 +132,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big interop-as2 interop-cms bench-as4 help
+.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big interop-as2 interop-cms bench-as4 bench-as2 help

@@ -59,8 +59,8 @@ func indented(pem []byte) string {
 	return strings.ReplaceAll(strings.TrimSpace(string(pem)), "\n", "\n      ")
 }
 
-// startGateway builds edigw and starts it with the partners and our key.
-func (r *run) startGateway(ctx context.Context, partners string) (_ *gateway, err error) {
+// startGateway builds edigw and starts it with the partners and our key, and with env.
+func (r *run) startGateway(ctx context.Context, partners string, env ...string) (_ *gateway, err error) {
 	g := &gateway{}
 	if g.site, err = site.OpenWith(ctx, site.Options{Partners: partners}); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *run) startGateway(ctx context.Context, partners string) (_ *gateway, er
 		return nil, err
 	}
 	// The peers are on this machine, which is no public network.
-	g.env = []string{"EDIGW_MASTER_KEY_FILE=" + master, "EDIGW_ALLOW_TARGETS=127.0.0.1"}
+	g.env = append(env, "EDIGW_MASTER_KEY_FILE="+master, "EDIGW_ALLOW_TARGETS=127.0.0.1")
 	whole := filepath.Join(r.keys, receiver+".pem")
 	var all []byte
 	for _, part := range []string{".key.pem", ".cert.pem"} {

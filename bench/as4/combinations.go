@@ -189,13 +189,7 @@ func (p *payload) fill(first int64, partner string) {
 		p.content = fmt.Appendf(nil, "<?xml version='1.0'?>\n<!-- %d -->\n<a:order  z='1' a='2'\txmlns:a=\"urn:a\" xmlns:unused='urn:b'><a:line /></a:order>\n", first)
 		return
 	}
-	var of agreement
-	for _, a := range agreements() {
-		if sender+"-"+a.name == partner {
-			of = a
-		}
-	}
-	parties := strings.NewReplacer(invoic.Sender, of.sender, invoic.Recipient, of.recipient)
+	parties := addresses(partner)
 	for n := range max(1, p.copies) {
 		text := parties.Replace(string(invoic.TwentyLines(first + int64(n))))
 		if p.lines {
@@ -206,6 +200,17 @@ func (p *payload) fill(first int64, partner string) {
 		// A line break behind the last segment is between interchanges.
 		p.interchanges = append(p.interchanges, []byte(strings.TrimRight(text, "\r\n")))
 	}
+}
+
+// addresses puts a partner's into an interchange.
+func addresses(partner string) *strings.Replacer {
+	var of agreement
+	for _, a := range agreements() {
+		if sender+"-"+a.name == partner {
+			of = a
+		}
+	}
+	return strings.NewReplacer(invoic.Sender, of.sender, invoic.Recipient, of.recipient)
 }
 
 // peers sends it to phase4's servlet. failure says why the combination does not

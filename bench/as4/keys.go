@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // The two parties of every combination: who sends and who receives. Each has the
@@ -24,8 +25,8 @@ type keyPair struct {
 // keyPairs are what the profiles sign and encrypt with: RSA of eDelivery AS4 1.15,
 // Ed25519 with X25519 of 2.0, and P-256 of its elliptic curve profile.
 var keyPairs = []keyPair{
-	{"rsa", "sign", []string{"-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"}},
-	{"rsa", "encrypt", []string{"-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"}},
+	{"rsa", "sign", []string{"-algorithm", "RSA"}},
+	{"rsa", "encrypt", []string{"-algorithm", "RSA"}},
 	{"ed25519", "sign", []string{"-algorithm", "ED25519"}},
 	{"ed25519", "encrypt", []string{"-algorithm", "X25519"}},
 	{"p256", "sign", []string{"-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"}},
@@ -33,8 +34,9 @@ var keyPairs = []keyPair{
 }
 
 // makeKeys has openssl make every key with a certificate in dir, as PEM files
-// party-keys-purpose.{key,cert}.pem, and their issuer's in ca.{key,cert}.pem.
-func makeKeys(ctx context.Context, dir string) error {
+// party-keys-purpose.{key,cert}.pem, and their issuer's in ca.{key,cert}.pem. Those of
+// RSA have so many bits.
+func makeKeys(ctx context.Context, dir string, rsa int) error {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(in("extensions"), []byte("subjectKeyIdentifier=hash\nkeyUsage=digitalSignature,keyEncipherment,keyAgreement\n"), 0o600); err != nil {
 		return err
@@ -47,6 +49,9 @@ func makeKeys(ctx context.Context, dir string) error {
 	for _, party := range []string{sender, receiver} {
 		for _, k := range keyPairs {
 			name := in(party + "-" + k.keys + "-" + k.purpose)
+			if k.keys == "rsa" {
+				k.options = append(slices.Clone(k.options), "-pkeyopt", fmt.Sprint("rsa_keygen_bits:", rsa))
+			}
 			// A key of X25519 signs no request, so the issuer asks in its place and
 			// is given the key apart.
 			steps := [][]string{

@@ -12,13 +12,13 @@
 //
 // Usage:
 //
-//	go run ./bench/as4 [-peers-only] [-dir bin/peers]
+//	go run ./bench/as4 [-peers-only] [-short] [-dir bin/peers]
 //	go run ./bench/as4 -rate [-rounds 5]
 //
 // With -peers-only phase4's own servlet receives, which shows that the peers and
-// their keys are as they should be before anyone is measured with them. With -rate
-// edigw and phase4's servlet receive the same messages by turns, and the table shows
-// medians: messages a second, and processor time a message, ours with the database's.
+// their keys are as they should be before anyone is measured with them. With -short a
+// few combinations stand for the others (few.go), as every change has to pass. With -rate
+// edigw and phase4's servlet receive the same messages by turns (package rate).
 package main
 
 import (
@@ -31,22 +31,35 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+
+	"github.com/edigw/edigw/bench/peers"
+	"github.com/edigw/edigw/bench/rate"
 )
 
 func main() {
+	rate.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	r := run{out: os.Stdout}
+	r := run{out: os.Stdout, rsa: 3072}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
-	rate := flag.Bool("rate", false, "measure how fast edigw and phase4's servlet receive the same messages")
+	short := flag.Bool("short", false, "the few combinations that stand for the others")
+	measured := flag.Bool("rate", false, "measure how fast edigw and phase4's servlet receive the same messages")
+	flag.StringVar(&r.limit, "limit", "../shared/limits/pg-limit", "the program that tells the database's own limit, for -rate")
 	flag.IntVar(&r.rounds, "rounds", 5, "rounds of which -rate shows the medians")
 	flag.IntVar(&r.messages, "messages", 400, "messages of 4 KB that -rate sends in a round, and a sixteenth of 1 MB")
 	flag.Parse()
 	part := r.withGateway
+	if *short {
+		r.choice = peers.Chosen(few)
+	}
+	if *short && (*peersOnly || *measured) {
+		fmt.Fprintln(os.Stderr, "as4: -short is one choice of what is done, -peers-only and -rate are others: give one of them")
+		os.Exit(2)
+	}
 	switch {
-	case *rate:
-		part = r.measureRates
+	case *measured:
+		part, r.rsa = r.measureRates, rateRSA
 	case *peersOnly:
 		part = r.peersOnly
 	}
@@ -64,8 +77,11 @@ type run struct {
 	work, keys string // folders of this run
 	out        io.Writer
 	ok, failed int
-	rounds     int // of -rate
-	messages   int // in one of them
+	choice     peers.Choice
+	rsa        int    // bits of its keys
+	rounds     int    // of -rate
+	messages   int    // in one of them
+	limit      string // path of pg-limit
 }
 
 // do fetches the peers, makes keys and plays a part.
@@ -83,17 +99,26 @@ func (r *run) do(ctx context.Context, part func(context.Context) error) (err err
 	if err := os.Mkdir(r.keys, 0o700); err != nil {
 		return err
 	}
-	if err := makeKeys(ctx, r.keys); err != nil {
+	if err := makeKeys(ctx, r.keys, r.rsa); err != nil {
 		return err
 	}
 	if err := part(ctx); err != nil {
 		return err
 	}
-	if r.ok+r.failed == 0 {
+	if r.ok+r.failed+len(r.choice.Missing()) == 0 {
 		return nil // nothing was combined
 	}
-	_, err = fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, 0 skipped\n", r.ok+r.failed, r.ok, r.failed)
-	return err
+	skipped := r.choice.Missing()
+	for _, name := range skipped {
+		if _, err := fmt.Fprintln(r.out, "there is no combination", name); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, %d skipped\n", r.ok+r.failed+len(skipped), r.ok, r.failed, len(skipped)); err != nil {
+		return err
+	}
+	r.failed += len(skipped)
+	return nil
 }
 
 // says counts a combination and prints what became of it.

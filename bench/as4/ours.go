@@ -54,6 +54,10 @@ func (r *run) edigwToPhase4(ctx context.Context, g *gateway) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.process.Stop()) }()
 	for i, each := range parse(oursPlanned) {
+		name := "edigw to phase4: " + each.name
+		if !r.choice.Wants(name) {
+			continue
+		}
 		each.address(s.address + "/" + each.message.Suite)
 		if err := each.write(r.work, 5000+i); err != nil {
 			return err
@@ -62,7 +66,7 @@ func (r *run) edigwToPhase4(ctx context.Context, g *gateway) (err error) {
 		if err != nil {
 			return err
 		}
-		r.says("edigw to phase4: "+each.name, failure)
+		r.says(name, failure)
 	}
 	return nil
 }

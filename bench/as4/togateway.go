@@ -23,6 +23,10 @@ func (r *run) phase4ToGateway(ctx context.Context, g *gateway) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.process.Stop()) }()
 	for i, each := range combinations() {
+		name := "phase4 to edigw: " + each.name
+		if !r.choice.Wants(name) {
+			continue
+		}
 		each.address("http://" + g.running.Address + "/as4")
 		if err := each.write(r.work, i); err != nil {
 			return err
@@ -32,7 +36,7 @@ func (r *run) phase4ToGateway(ctx context.Context, g *gateway) (err error) {
 		if err != nil {
 			return err
 		}
-		r.says("phase4 to edigw: "+each.name, failure)
+		r.says(name, failure)
 	}
 	return nil
 }
