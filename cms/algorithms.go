@@ -8,6 +8,7 @@ import (
 	_ "crypto/sha256"
 	_ "crypto/sha3"
 	_ "crypto/sha512"
+	"fmt"
 )
 
 // Encryption is how content is encrypted, by the name that settings and
@@ -140,6 +141,11 @@ func (a algorithm) is(id []byte) bool { return bytes.Equal(a.id, id) }
 // algorithm reads one.
 func (r *reader) algorithm() (a algorithm, err error) { return r.algorithmAs(tagSequence) }
 
+// mostParameters is how long the parameters of an algorithm may be, in bytes: the
+// longest that there are hold a label of RSA-OAEP. Some are written anew in DER, which
+// takes many times their memory where they are of many small elements.
+const mostParameters = 4 << 10
+
 // algorithmAs reads one whose tag is implicit.
 func (r *reader) algorithmAs(t tag) (a algorithm, err error) {
 	if err := r.enter(t); err != nil {
@@ -151,6 +157,9 @@ func (r *reader) algorithmAs(t tag) (a algorithm, err error) {
 	if r.more() {
 		if a.parameters, err = r.skip(); err != nil {
 			return a, err
+		}
+		if len(a.parameters) > mostParameters {
+			return a, fmt.Errorf("%w: parameters of %d bytes for %s; %d are the most", ErrLimit, len(a.parameters), dotted(a.id), mostParameters)
 		}
 	}
 	return a, r.leave()

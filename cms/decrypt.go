@@ -187,6 +187,7 @@ func (e *Enveloped) decryptAuthenticated(keys [][]byte) (content []byte, chosen 
 		// The tag stands behind the content in the message: there is room for it.
 		text = append(text, e.tag...)
 	}
+	var apart []byte // for keys but the last one, which may be another's
 	for i, key := range keys {
 		aead, err := e.cipher.aead(key, len(e.iv), len(text)-e.Size)
 		if err != nil {
@@ -194,7 +195,10 @@ func (e *Enveloped) decryptAuthenticated(keys [][]byte) (content []byte, chosen 
 		}
 		into := text[:0]
 		if i < len(keys)-1 {
-			into = nil
+			if apart == nil {
+				apart = make([]byte, 0, len(text))
+			}
+			into = apart
 		}
 		if content, err = aead.Open(into, e.iv, text, e.attributes); err == nil {
 			return content, i, nil

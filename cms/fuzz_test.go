@@ -35,8 +35,10 @@ func pieced(t *testing.T, o Octets) {
 	}
 }
 
+// FuzzSigned reads and verifies: nothing is verified that was never signed.
 func FuzzSigned(f *testing.F) {
 	seeds(f, SignedData)
+	genuine := forms(f)[0].content // all that the keys beside ever signed
 	var candidates []*Certificate
 	for _, name := range []string{"rsa", "p256", "ed25519"} {
 		candidates = append(candidates, testKey(f, name).Certificate)
@@ -51,7 +53,7 @@ func FuzzSigned(f *testing.F) {
 			}
 			return
 		}
-		content := InMemory([]byte("UNB"))
+		content := InMemory(genuine)
 		if s.Content != nil {
 			pieced(t, *s.Content)
 			content = nil
@@ -61,13 +63,21 @@ func FuzzSigned(f *testing.F) {
 				t.Fatalf("%s: key %v, %v", c, c.PublicKey, c.KeyError)
 			}
 		}
-		for _, of := range [][]*Certificate{candidates, s.Certificates, nil} {
+		for i, of := range [][]*Certificate{candidates, s.Certificates, nil} {
 			v, err := s.Verify(content, of, all)
+			if err == nil && i == 0 && content == nil && !bytes.Equal(s.Content.Bytes(), genuine) {
+				t.Fatalf("%s signed %q", v.Certificate, s.Content.Bytes())
+			}
 			switch {
 			case err != nil && !known(err):
 				t.Fatal(err)
 			case err == nil && v.Certificate == nil:
 				t.Fatal("verified by nobody")
+			}
+		}
+		if content != nil {
+			if v, err := s.Verify(InMemory([]byte("UNB+UNOC:3")), candidates, all); err == nil {
+				t.Fatalf("%s signed what it did not", v.Certificate)
 			}
 		}
 		if !bytes.Equal(der, before) {
@@ -76,8 +86,11 @@ func FuzzSigned(f *testing.F) {
 	})
 }
 
+// FuzzEnveloped reads and decrypts: what is authenticated comes out as it was, and of
+// what fails nothing is told.
 func FuzzEnveloped(f *testing.F) {
 	seeds(f, EnvelopedData, AuthEnvelopedData)
+	genuine := forms(f)[0].content
 	keys := []Key{testKey(f, "rsa"), testKey(f, "p256")}
 	f.Fuzz(func(t *testing.T, der []byte) {
 		e, err := ParseEnveloped(der, Limits{})
@@ -90,6 +103,8 @@ func FuzzEnveloped(f *testing.F) {
 		pieced(t, e.content)
 		d, err := e.Decrypt(keys)
 		switch {
+		case err == nil && e.Encryption.Authenticates() && !bytes.Equal(d.Content, genuine):
+			t.Fatalf("%q was never encrypted", d.Content)
 		case err == nil && len(d.Content) > e.Size:
 			t.Fatalf("%d bytes became %d", e.Size, len(d.Content))
 		case err != nil && (!errors.Is(err, ErrDecrypt) || fmt.Sprintf("%v %#v", err, err) != "cannot be decrypted cannot be decrypted"):

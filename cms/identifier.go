@@ -45,12 +45,20 @@ func (c *Certificate) issued(issuer, serial []byte) bool {
 	return sameSerial(c.Serial, serial) && sameName(c.Issuer, issuer)
 }
 
+// mostSerial is how long a serial number may be, in bytes, to be compared as a number:
+// RFC 5280 §4.1.2.2 has 20 at the most. A message that names a signer by megabytes of
+// zeros would have them counted for each certificate.
+const mostSerial = 256
+
 // sameSerial compares two serial numbers as integers. Octets in front that add
 // nothing do not count.
 //
 // QUIRK: a stack that takes serial numbers for positive writes a negative one with
 // a zero in front, and the other way round. Who signed is proved by the key.
 func sameSerial(a, b []byte) bool {
+	if len(a) > mostSerial || len(b) > mostSerial {
+		return bytes.Equal(a, b)
+	}
 	return bytes.Equal(bytes.TrimLeft(a, "\x00"), bytes.TrimLeft(b, "\x00")) || bytes.Equal(minimal(a), minimal(b))
 }
 

@@ -198,6 +198,13 @@ type digested struct {
 // needs it in one piece: RFC 8419 §3.2.
 const mostSignedWhole = 64 << 20
 
+// edwards reports whether a certificate's key is one of Ed25519: for who only says so
+// in his signature nothing is kept.
+func edwards(c *Certificate) bool {
+	_, ok := c.PublicKey.(ed25519.PublicKey)
+	return ok
+}
+
 // digestsOf makes each digest that the attempts need, in one pass.
 func digestsOf(content Content, attempts []attempt) (*digested, error) {
 	hashes := map[crypto.Hash]hash.Hash{}
@@ -214,7 +221,7 @@ func digestsOf(content Content, attempts []attempt) (*digested, error) {
 			hashes[a.signing.hash] = a.signing.hash.New()
 			writers = append(writers, hashes[a.signing.hash])
 		}
-		keep = keep || a.attributes == nil && a.signing.scheme == Ed25519
+		keep = keep || a.attributes == nil && a.signing.scheme == Ed25519 && slices.ContainsFunc(a.candidates, edwards)
 	}
 	if keep {
 		writers = append(writers, &capped{buffer: &whole, most: mostSignedWhole})
