@@ -106,14 +106,11 @@ func (o *opening) verify(s *cms.Signed, content cms.Content) error {
 		return fault(unexpected, nil, "The message is signed twice.")
 	}
 	candidates, owners := o.signers()
-	policy := cms.Policy{}
+	policy := cms.Policy{RSA: o.Partner.FewestRSA(partners.AS2Sign)}
 	for name, hash := range oldHashes {
 		if o.allows(name) {
 			policy.Old = append(policy.Old, hash)
 		}
-	}
-	if o.allows("rsa-1024") {
-		policy.RSA = 1024
 	}
 	v, err := s.Verify(content, candidates, policy)
 	switch {

@@ -83,7 +83,7 @@ func isSigned(env *wssec.Envelope) bool {
 }
 
 func verification(p *partners.Partner, now time.Time) wssec.Verification {
-	return wssec.Verification{Signer: signerOf(p, now), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept}
+	return wssec.Verification{Signer: signerOf(p, now), MinRSA: p.FewestRSA(partners.AS4Sign), SHA1: p.AS4.SHA1 == partners.AS4Accept, UnsignedBody: p.AS4.UnsignedBody == partners.AS4Accept}
 }
 
 // opener reads a part from its beginning.

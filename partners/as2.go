@@ -60,7 +60,7 @@ const AS2Requested = requested
 
 // OldAlgorithms are those that a partner has to be allowed. A message by one of them is
 // processed with a finding.
-var OldAlgorithms = []string{"3des", "md5", "rsa-1024", "sha1", "sha224"}
+var OldAlgorithms = []string{"3des", "md5", oldRSA, "sha1", "sha224"}
 
 // Words of as2.
 const (

@@ -169,7 +169,7 @@ func CheckUsage(c *x509.Certificate, use Use, purpose string) error {
 func (p *Partner) CertificatesFor(purpose string, at time.Time) []*Certificate {
 	var list []*Certificate
 	for _, c := range p.Certificates {
-		if c.Usable(purpose, at) == nil {
+		if c.Usable(purpose, at) == nil && short(c.X509, purpose, p.AS2.OldAlgorithms) == nil {
 			list = append(list, c)
 		}
 	}
@@ -191,6 +191,9 @@ func (p *Partner) Recognises(shown *x509.Certificate, purpose string, at time.Ti
 			continue
 		}
 		refused := c.accepts(shown, purpose, at)
+		if refused == nil {
+			refused = short(shown, purpose, p.AS2.OldAlgorithms)
+		}
 		if refused == nil {
 			return c, nil
 		}
@@ -221,9 +224,6 @@ func KeyPin(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
-
-// weakest RSA key that is taken, in bits: what is shorter crypto/rsa refuses.
-const weakestRSA = 1024
 
 // weak says what is wrong with a certificate's key; nil if nothing is.
 func weak(c *x509.Certificate) error {

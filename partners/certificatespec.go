@@ -38,14 +38,14 @@ const (
 	maxCertificateBytes = 6 << 10
 )
 
-func (d *document) certificates(into *[]CertificateSpec) func(ast.Node, string) {
+func (d *document) certificates(into *[]CertificateSpec, purposes map[string]place) func(ast.Node, string) {
 	return func(n ast.Node, path string) {
-		d.sequence(n, path, maxCertificates, func(item ast.Node, path string) { d.certificate(item, path, into) })
+		d.sequence(n, path, maxCertificates, func(item ast.Node, path string) { d.certificate(item, path, into, purposes) })
 	}
 }
 
-// certificate reads one and adds it.
-func (d *document) certificate(item ast.Node, path string, into *[]CertificateSpec) {
+// certificate reads one and adds it, and notes where its purposes stand.
+func (d *document) certificate(item ast.Node, path string, into *[]CertificateSpec, purposes map[string]place) {
 	c := CertificateSpec{Pin: "certificate", KeyUsage: "enforce"}
 	before := len(d.faults)
 	seen := d.mapping(item, path,
@@ -83,6 +83,7 @@ func (d *document) certificate(item ast.Node, path string, into *[]CertificateSp
 	default:
 		d.fits(c, path, seen)
 		*into = append(*into, c)
+		purposes[c.Label] = place{join(path, "purposes"), seen["purposes"]}
 	}
 }
 

@@ -42,6 +42,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 	spec := d.preset(body)
 	s := &spec
 	windows, deferred, as4, overAS2 := map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}, map[string]*token.Token{}
+	purposes := map[string]place{}
 	seen := d.mapping(body, "",
 		field{"kind", func(ast.Node, string) {}}, // read already
 		field{"id", d.shortName(&s.ID)},
@@ -77,7 +78,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
 		field{"reading", d.reading(&s.Reading)},
 		field{"retention", d.retention(&s.Retention, windows)},
-		field{"certificates", d.certificates(&s.Certificates)},
+		field{"certificates", d.certificates(&s.Certificates, purposes)},
 		field{"http", d.http(&s.HTTP)},
 		field{"as2", d.as2(&s.AS2, overAS2)},
 		field{"as4", d.as4(&s.AS4, as4)},
@@ -98,6 +99,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 	d.acknowledged(s, seen)
 	d.overAS2(&s.AS2, overAS2)
 	d.agreedOnAS4(&s.AS4, seen["as4"], as4)
+	d.longEnough(s, purposes)
 	if slices.Contains(s.SpeaksFor, s.ID) && s.ID != "" {
 		d.fault(seen["speaks_for"], "speaks_for", "names the partner itself; every partner speaks for itself")
 	}

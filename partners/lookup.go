@@ -33,6 +33,8 @@ func WhyNot(err error) string {
 		return "certificate-not-yet-valid"
 	case errors.Is(err, ErrUsage):
 		return "certificate-not-for-this"
+	case errors.Is(err, ErrWeak):
+		return "key-too-short"
 	}
 	return "unknown-certificate"
 }
