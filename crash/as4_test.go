@@ -4,140 +4,71 @@ package crash_test
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/as4/wssec"
-	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/journal"
 	ourkeys "github.com/edigw/edigw/partners/keys"
 )
 
 // as4Site is a site whose partners send over AS4, signed and encrypted.
-type as4Site struct {
-	*site
-	master string // environment of every gateway
-	key    *rsa.PrivateKey
-	cert   *x509.Certificate // all partners sign with it
-	ours   *x509.Certificate
-}
+type as4Site struct{ *secured }
 
 const as4Type = "urn:oasis:names:tc:ebcore:partyid-type:unregistered"
 
 func newAS4Site(t *testing.T, count int) *as4Site {
 	t.Helper()
-	s := &as4Site{site: newSite(t, count)}
-	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		t.Fatal(err)
-	}
-	s.master = base64.StdEncoding.EncodeToString(secret)
-	var err error
-	if s.key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
-		t.Fatal(err)
-	}
-	of := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "partner"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, of, of, s.key.Public(), s.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	s.agree(t, count)
-	return s
+	return &as4Site{newSecured(t, count, agreement{purposes: []string{ourkeys.AS4Sign, ourkeys.AS4Decrypt}, partner: func(p partner, certificate string) string {
+		return fmt.Sprintf("as4: {profile: edelivery-1.15, from: {id: %s-ap, type: %q}, to: {id: north-ap, type: %[2]q}}\ncertificates: [{label: as4, purposes: [as4_sign], certificate: %[3]q}]\n",
+			p.id(), as4Type, certificate)
+	}})}
 }
 
-// agree gives every partner what it needs for AS4, and us a key.
-func (s *as4Site) agree(t *testing.T, count int) {
-	t.Helper()
-	yaml := partnersYAML(count)
-	for n := range count {
-		id := partner{n: n + 1}.id()
-		yaml = strings.Replace(yaml, "id: "+id+"\n", fmt.Sprintf("id: %s\nas4: {profile: edelivery-1.15, from: {id: %[1]s-ap, type: %q}, to: {id: north-ap, type: %[2]q}}\ncertificates: [{label: as4, purposes: [as4_sign], certificate: %q}]\n",
-			id, as4Type, partners.EncodeCertificate(s.cert)), 1)
-	}
-	specs, err := partners.Reader{}.Read("", []byte(yaml))
-	if err != nil {
-		t.Fatal(err)
-	}
-	master, err := ourkeys.ParseMaster(s.master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = pgx.BeginFunc(context.Background(), s.pool, func(tx pgx.Tx) error {
-		store := partners.Store{Pool: s.pool}
-		if _, err := store.Apply(context.Background(), tx, specs); err != nil {
-			return err
-		}
-		ours := ourkeys.Store{Pool: s.pool, Master: master}
-		k, err := ours.CreateTx(context.Background(), tx, ourkeys.New{Organisation: "north", Label: "as4", Purposes: []string{ourkeys.AS4Sign, ourkeys.AS4Decrypt}, Algorithm: "rsa-2048", Valid: 24 * time.Hour, By: "test"})
-		if err == nil {
-			s.ours = k.Certificates[0].Leaf()
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (s *as4Site) start(t *testing.T, env ...string) *program {
-	t.Helper()
-	return start(t, s.url, append(env, "EDIGW_MASTER_KEY="+s.master)...)
-}
-
-// compose makes a message; at is its eb:Timestamp, so that two of them are signed
-// over different headers.
-func (s *as4Site) compose(t *testing.T, p partner, id, payload string, at time.Time) *as4.Composed {
-	t.Helper()
-	u := &as4.UserMessage{
-		MessageInfo:   as4.MessageInfo{Timestamp: at, MessageID: id},
-		From:          as4.Party{ID: p.id() + "-ap", Type: as4Type, Role: as4.InitiatorRole},
-		To:            as4.Party{ID: "north-ap", Type: as4Type, Role: as4.ResponderRole},
-		Collaboration: as4.CollaborationInfo{Service: "urn:edi", Action: "Deliver", ConversationID: "1"},
-	}
-	content := as4.Bytes([]byte(payload), "application/edifact")
-	content.Compress = true
-	c, err := as4.Compose(u, []as4.Payload{content}, &wssec.Signing{Key: s.key, Certificate: s.cert}, &wssec.Encrypting{Recipient: s.ours})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// push sends a message on a connection of its own. Without an error there is a
-// receipt that names every reference of this very message, signed by us.
-func (s *as4Site) push(to *program, c *as4.Composed) error {
+// push sends a message on a connection of its own, which ends with ctx. Without an
+// error there is a receipt that names every reference of this very message, signed by
+// us; its bytes are given.
+func (s *as4Site) push(ctx context.Context, to *program, c *as4.Composed) ([]byte, error) {
 	sender := as4.Sender{HTTP: &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}}
-	_, err := sender.Send(context.Background(), to.ingress+"/as4", c, []*x509.Certificate{s.ours})
-	return err
+	a, err := sender.Send(ctx, to.ingress+"/as4", c, []*x509.Certificate{s.ours})
+	if err != nil {
+		return nil, err
+	}
+	return a.SOAP, nil
 }
 
-// until pushes until there is a receipt. Every answer on the way must be one that
-// says "try again".
-func (s *as4Site) until(t *testing.T, to *program, c *as4.Composed) {
+// saysAgain tells whether the answer is one that says "try again": signed or not, an
+// EBMS:0202 that is no acknowledgement.
+func saysAgain(err error) bool {
+	refused := (*as4.Refused)(nil)
+	return errors.As(err, &refused) && refused.Again
+}
+
+// tryAgain pushes and expects to be told to come again.
+func (s *as4Site) tryAgain(t *testing.T, to *program, c *as4.Composed) {
+	t.Helper()
+	if _, err := s.push(t.Context(), to, c); !saysAgain(err) {
+		t.Errorf("not \"try again\": %v", err)
+	}
+}
+
+// until pushes until there is a receipt, and gives it. Every answer on the way must be
+// one that says "try again".
+func (s *as4Site) until(t *testing.T, to *program, c *as4.Composed) []byte {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
-		err := s.push(to, c)
+		receipt, err := s.push(t.Context(), to, c)
 		if err == nil {
-			return
+			return receipt
 		}
-		if refused := (*as4.Refused)(nil); !errors.As(err, &refused) || !refused.Again {
+		if !saysAgain(err) {
 			t.Fatalf("neither a receipt nor \"try again\": %v", err)
 		}
 		if time.Now().After(end) {
@@ -146,82 +77,84 @@ func (s *as4Site) until(t *testing.T, to *program, c *as4.Composed) {
 	}
 }
 
-func (s *as4Site) posted(t *testing.T, p partner, invoices int) {
+// again retries as partners do: the same bytes, and signed anew under the same
+// MessageId, anewFirst or after. Each has a receipt, and all have one effect. The same
+// bytes have the receipt that is stored, if one was when the retries began.
+func (s *as4Site) again(t *testing.T, to *program, m *as4Message, anewFirst bool) {
 	t.Helper()
-	if rows := p.rows(t, s.pool); rows["document"] != invoices || rows["document_key"] != invoices {
-		t.Errorf("posted %d documents with %d guards, want %d", rows["document"], rows["document_key"], invoices)
+	stored := m.from.receipt(t, s.pool, m.id)
+	retries := []*as4.Composed{m.composed, m.anew(t), m.composed}
+	if anewFirst {
+		retries[0], retries[1] = retries[1], retries[0]
 	}
-	p.eachOnce(t, s.pool)
-}
-
-// TestKillAS4 kills a gateway at each point of a message. The sender has no receipt,
-// and sends again: the same bytes, or signed anew under the same MessageId.
-func TestKillAS4(t *testing.T) {
-	t.Parallel()
-	const invoices = 3
-	points := append(append(append([]string{}, beforeCommit...), commitSent), afterCommit...)
-	s := newAS4Site(t, len(points)**runs)
-	second := s.start(t)
-	for i, point := range points {
-		for n := range *runs {
-			run(t, fmt.Sprintf("at %s/%d", point, n+1), func(t *testing.T) {
-				p := s.site.partner(t)
-				payload := p.interchange("REF1", numbers(invoices)...)
-				at := time.Now()
-				c := s.compose(t, p, "m1", payload, at)
-				first := s.start(t, "EDIGW_FAULT="+point+"=kill")
-				err := s.push(first, c)
-				first.killed(t)
-				if err == nil {
-					t.Fatal("a whole receipt came out of a killed process")
-				}
-				to := second
-				if (i+n/2)%2 == 0 {
-					to = s.start(t)
-				}
-				anew := s.compose(t, p, "m1", payload, at.Add(time.Minute))
-				for _, again := range []*as4.Composed{[]*as4.Composed{c, anew}[(i+n)%2], c, anew} {
-					s.until(t, to, again)
-					s.posted(t, p, invoices)
-				}
-			})
+	var same []byte
+	for _, c := range retries {
+		receipt := s.until(t, to, c)
+		s.once(t, m)
+		if c != m.composed {
+			continue
 		}
+		if stored != "" && string(receipt) != stored {
+			t.Errorf("not the stored receipt (-stored +answer):\n%s", cmp.Diff(stored, string(receipt)))
+		}
+		if anewFirst && stored == "" {
+			continue // what is stored is bound to another signature: rendered afresh
+		}
+		if same != nil && string(receipt) != string(same) {
+			t.Errorf("the same bytes have two receipts:\n%s", cmp.Diff(string(same), string(receipt)))
+		}
+		same = receipt
 	}
-	second.noPanic(t)
 }
 
-// TestCopiesAS4 sends one message many times at once, to two processes.
-func TestCopiesAS4(t *testing.T) {
-	t.Parallel()
-	const invoices, copies = 3, 32
-	s := newAS4Site(t, *runs)
-	to := []*program{s.start(t), s.start(t)}
-	for n := range *runs {
-		run(t, fmt.Sprintf("32 copies over two processes have one effect, and a receipt each/%d", n+1), func(t *testing.T) {
-			p := s.site.partner(t)
-			at := time.Now()
-			payload := p.interchange("REF1", numbers(invoices)...)
-			same := s.compose(t, p, "m1", payload, at)
-			var wg sync.WaitGroup
-			for i := range copies {
-				c := same
-				if i%2 == 1 {
-					c = s.compose(t, p, "m1", payload, at.Add(time.Duration(i)*time.Second))
-				}
-				wg.Go(func() {
-					err := s.push(to[i/2%2], c)
-					if refused := (*as4.Refused)(nil); err != nil && (!errors.As(err, &refused) || !refused.Again) {
-						t.Errorf("copy %d: %v", i, err)
-					}
-				})
-			}
-			wg.Wait()
-			s.until(t, to[0], same)
-			s.until(t, to[1], same)
-			s.posted(t, p, invoices)
-		})
+// once checks that a message had its effect once, in every table: beside what any
+// delivery leaves there is its proof, the envelope and the part as it was signed.
+func (s *as4Site) once(t *testing.T, m *as4Message) {
+	t.Helper()
+	want := effect(m.invoices, true)
+	want["evidence"], want["payload"] = 2, 1+len(m.payload)/journal.ChunkSize
+	if diff := cmp.Diff(want, m.from.rows(t, s.pool)); diff != "" {
+		t.Errorf("not one effect (-want +got):\n%s", diff)
 	}
-	for _, p := range to {
-		p.noPanic(t)
+	m.from.eachOnce(t, s.pool)
+}
+
+// as4Message is a message of an interchange that can be signed anew.
+type as4Message struct {
+	site     *as4Site
+	from     partner
+	id       string
+	invoices int
+	payload  string
+	plain    bool // not compressed
+	times    int  // it was signed
+	composed *as4.Composed
+}
+
+// message makes the message m1 of an interchange with so many invoices.
+func (s *as4Site) message(t *testing.T, p partner, invoices int) *as4Message {
+	t.Helper()
+	m := &as4Message{site: s, from: p, id: "m1", invoices: invoices, payload: p.interchange("REF1", numbers(invoices)...)}
+	m.composed = m.anew(t)
+	return m
+}
+
+// anew composes it another time, with another eb:Timestamp, so that no two are signed
+// over the same header.
+func (m *as4Message) anew(t *testing.T) *as4.Composed {
+	t.Helper()
+	m.times++
+	u := &as4.UserMessage{
+		MessageInfo:   as4.MessageInfo{Timestamp: time.Now().Add(time.Duration(m.times) * time.Second), MessageID: m.id},
+		From:          as4.Party{ID: m.from.id() + "-ap", Type: as4Type, Role: as4.InitiatorRole},
+		To:            as4.Party{ID: "north-ap", Type: as4Type, Role: as4.ResponderRole},
+		Collaboration: as4.CollaborationInfo{Service: "urn:edi", Action: "Deliver", ConversationID: "1"},
 	}
+	content := as4.Bytes([]byte(m.payload), "application/edifact")
+	content.Compress = !m.plain
+	c, err := as4.Compose(u, []as4.Payload{content}, &wssec.Signing{Key: m.site.key, Certificate: m.site.cert}, &wssec.Encrypting{Recipient: m.site.ours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

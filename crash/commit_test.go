@@ -11,48 +11,51 @@ import (
 	"time"
 )
 
+// lostCommits are the ways in which the connection to the database is cut around
+// COMMIT.
+var lostCommits = []struct {
+	name string
+	do   func(*passage)
+	// What the answer may be, and the verdict of the retry; "" is either.
+	status  int
+	verdict string
+}{
+	{"sent and committed, its answer lost, the database can be asked: the receipt", func(c *passage) {
+		c.cutAfter(c.forward, c.settle)
+	}, http.StatusCreated, "duplicate"},
+	{"sent and committed, its answer lost, nobody can be asked: 503, then the receipt", func(c *passage) {
+		c.proxy.refuse(true)
+		c.cutAfter(c.forward, c.settle, c.proxy.cutAll)
+	}, http.StatusServiceUnavailable, "duplicate"},
+	{"cut before the server has it: 503, then First", func(c *passage) {
+		c.cut()
+	}, http.StatusServiceUnavailable, "first"},
+	{"cut, and it arrives late: 503, then the receipt", func(c *passage) {
+		c.settle() // pgx cancels what is still running when it loses a connection
+		c.cut()
+		time.Sleep(400 * time.Millisecond)
+		c.forward()
+		c.settle()
+	}, http.StatusServiceUnavailable, "duplicate"},
+	{"cut at any moment", func(c *passage) {
+		go c.forward()
+		time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+		c.cut()
+		_ = c.server.Close() // at any moment, too
+	}, 0, ""},
+}
+
 // TestLostCommit cuts the connection to the database around COMMIT. The answer
 // is 503 or the committed receipt; the retry gets that receipt, or is First.
 func TestLostCommit(t *testing.T) {
 	t.Parallel()
 	const invoices = 3
-	cases := []struct {
-		name string
-		do   func(*passage)
-		// What the answer may be, and the verdict of the retry; "" is either.
-		status  int
-		verdict string
-	}{
-		{"sent and committed, its answer lost, the database can be asked: the receipt", func(c *passage) {
-			c.cutAfter(c.forward, c.settle)
-		}, http.StatusCreated, "duplicate"},
-		{"sent and committed, its answer lost, nobody can be asked: 503, then the receipt", func(c *passage) {
-			c.proxy.refuse(true)
-			c.cutAfter(c.forward, c.settle, c.proxy.cutAll)
-		}, http.StatusServiceUnavailable, "duplicate"},
-		{"cut before the server has it: 503, then First", func(c *passage) {
-			c.cut()
-		}, http.StatusServiceUnavailable, "first"},
-		{"cut, and it arrives late: 503, then the receipt", func(c *passage) {
-			c.settle() // pgx cancels what is still running when it loses a connection
-			c.cut()
-			time.Sleep(400 * time.Millisecond)
-			c.forward()
-			c.settle()
-		}, http.StatusServiceUnavailable, "duplicate"},
-		{"cut at any moment", func(c *passage) {
-			go c.forward()
-			time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
-			c.cut()
-			_ = c.server.Close() // at any moment, too
-		}, 0, ""},
-	}
 	const several = 8
-	site := newSite(t, (len(cases)+several)**runs)
+	site := newSite(t, (len(lostCommits)+several)**runs)
 	proxy, url := newProxy(t, site)
 	gateway := start(t, url)
 	seen := map[string]int{}
-	for _, c := range cases {
+	for _, c := range lostCommits {
 		for n := range *runs {
 			run(t, fmt.Sprintf("%s/%d", c.name, n+1), func(t *testing.T) {
 				p := site.partner(t)
@@ -92,7 +95,7 @@ func TestLostCommit(t *testing.T) {
 	}
 	for n := range *runs {
 		run(t, fmt.Sprintf("several deliveries in it/%d", n+1), func(t *testing.T) {
-			proxy.next(cases[n%len(cases)].do)
+			proxy.next(lostCommits[n%len(lostCommits)].do)
 			var wg sync.WaitGroup
 			senders := make([]partner, several)
 			for i := range senders {

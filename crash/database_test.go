@@ -144,16 +144,22 @@ func TestDatabaseGone(t *testing.T) {
 // When it is answered before, the rest is not done.
 func (p partner) disturbed(t *testing.T, to *program, point, payload string, do ...func()) answer {
 	t.Helper()
-	done := make(chan answer, 1)
-	go func() {
+	return disturb(t, to, point, func() answer {
 		a, err := p.send(to, payload, "key")
 		if err != nil {
 			t.Errorf("send: %v", err)
 		}
-		done <- a
-	}()
+		return a
+	}, do...)
+}
+
+// disturb is disturbed for whatever sends.
+func disturb[A any](t *testing.T, to *program, point string, send func() A, do ...func()) A {
+	t.Helper()
+	done := make(chan A, 1)
+	go func() { done <- send() }()
 	for i := range do {
-		var a *answer
+		var a *A
 		eventually(t, "the delivery reaches "+point+" or is answered", func() bool {
 			select {
 			case early := <-done:

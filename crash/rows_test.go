@@ -95,18 +95,24 @@ func (p partner) nothing(t testing.TB, pool *pgxpool.Pool) {
 // effect once, in every table.
 func (p partner) once(t testing.TB, pool *pgxpool.Pool, invoices int, key string) {
 	t.Helper()
-	want := map[string]int{
+	if diff := cmp.Diff(effect(invoices, key != ""), p.rows(t, pool)); diff != "" {
+		t.Errorf("not one effect (-want +got):\n%s", diff)
+	}
+	p.eachOnce(t, pool)
+}
+
+// effect is what one interchange with so many invoices of one line leaves in every
+// table; keyed tells that it came under a transport id.
+func effect(invoices int, keyed bool) map[string]int {
+	rows := map[string]int{
 		"inbox": 1, "acknowledgement": 1, "delivery": 1, "payload": 1, "document_key": invoices,
 		"document": invoices, "document_line": invoices,
 		"outbox": 1 + invoices, // message.received, and document.created for each
 	}
-	if key != "" { // a transport key and its receipt
-		want["inbox"], want["acknowledgement"] = 2, 2
+	if keyed { // a transport key and its receipt
+		rows["inbox"], rows["acknowledgement"] = 2, 2
 	}
-	if diff := cmp.Diff(want, p.rows(t, pool)); diff != "" {
-		t.Errorf("not one effect (-want +got):\n%s", diff)
-	}
-	p.eachOnce(t, pool)
+	return rows
 }
 
 // eachOnce checks, whatever came in, that no document is posted twice, and that
