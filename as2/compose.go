@@ -48,7 +48,18 @@ type Wrapping struct {
 // Wrap composes a message. The MIC is what an MDN has to say of it: RFC 4130 §7.3.1;
 // of one that is not signed it is by the algorithm asked for.
 func (w Wrapping) Wrap(content Composed, asked crypto.Hash) (Composed, MIC, error) {
+	c, mics, err := w.wrap(content, asked)
+	if err != nil {
+		return Composed{}, MIC{}, err
+	}
+	return c, mics[0], nil
+}
+
+// wrap gives all that others take for the check of a message, the right one first: of one
+// that is compressed and not signed there are several (AS2CompressedMICs).
+func (w Wrapping) wrap(content Composed, asked crypto.Hash) (Composed, []MIC, error) {
 	c := content
+	var also [][]byte
 	checked := content.Body // of a plain message: without its header
 	var err error
 	compress := func() {
@@ -59,6 +70,9 @@ func (w Wrapping) Wrap(content Composed, asked crypto.Hash) (Composed, MIC, erro
 		var der []byte
 		if der, err = cms.Compress(checked); err == nil {
 			c = Composed{`application/pkcs7-mime; smime-type=compressed-data; name="smime.p7z"`, `attachment; filename="smime.p7z"`, "binary", der}
+		}
+		if w.Signature == nil {
+			also = [][]byte{content.Body, c.bytes(), der}
 		}
 	}
 	if w.Compress && !w.CompressAfter {
@@ -88,10 +102,17 @@ func (w Wrapping) Wrap(content Composed, asked crypto.Hash) (Composed, MIC, erro
 		}
 	}
 	if err != nil {
-		return Composed{}, MIC{}, fmt.Errorf("compose a message: %w", err)
+		return Composed{}, nil, fmt.Errorf("compose a message: %w", err)
 	}
-	mic, err := micOver(hash, digestName(hash), func(to io.Writer) error { _, err := to.Write(checked); return err })
-	return c, mic, err
+	var mics []MIC
+	for _, text := range append([][]byte{checked}, also...) {
+		mic, err := micOver(hash, digestName(hash), func(to io.Writer) error { _, err := to.Write(text); return err })
+		if err != nil {
+			return Composed{}, nil, fmt.Errorf("compose a message: %w", err)
+		}
+		mics = append(mics, mic)
+	}
+	return c, mics, nil
 }
 
 func (w Wrapping) hash() crypto.Hash { return w.Signature.HashFunc() }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/partners"
 )
 
 // enveloped decrypts, RFC 4130 §5.2, and opens what was encrypted. Until a signature
@@ -88,7 +90,7 @@ func (o *opening) compressed(der []byte) error {
 	}
 	o.left -= int64(len(content))
 	if !o.m.Signed {
-		o.m.checked = content
+		o.m.checked = o.checkedOf(der, content)
 	}
 	if err := o.inner(content); err != nil {
 		if f := faultOf(err); f != nil && f.structural && f.Reason == unexpected {
@@ -97,6 +99,26 @@ func (o *opening) compressed(der []byte) error {
 		return err
 	}
 	return nil
+}
+
+// checkedOf is what the MIC of a compressed message without a signature is over.
+//
+// QUIRK: RFC 5402 §4.2 has it over what was compressed, with its header. phase2 takes
+// the compressed part, OpenAS2 the content without its header where nothing is encrypted:
+// as2.compressed_mic.
+func (o *opening) checkedOf(compressed, content []byte) []byte {
+	switch o.Partner.AS2.CompressedMIC {
+	case partners.AS2MICOfCompressed:
+		if o.m.checked != nil { // with its header, as it was decrypted
+			return o.m.checked
+		}
+		return compressed
+	case partners.AS2MICOfBody:
+		if e, err := entity.Parse(content); err == nil && entity.HasHeader(content) {
+			return e.Body
+		}
+	}
+	return content
 }
 
 // room takes memory, which the one who has opened the message gives back.

@@ -136,7 +136,11 @@ func (o *opened) binding() []byte {
 	if o.wanted.Async != "" {
 		kind = "later"
 	}
-	return fmt.Appendf(nil, "%s %t %x %s %s", kind, o.signing != nil, cert[:8], digestName(o.mdnHash()), o.m.MIC)
+	tied := fmt.Appendf(nil, "%s %t %x %s %s", kind, o.signing != nil, cert[:8], digestName(o.mdnHash()), o.m.MIC)
+	if o.partner.AS2.PSS {
+		tied = append(tied, " pss"...)
+	}
+	return tied
 }
 
 // signature is what the MDN is signed with; nil for not.
@@ -148,7 +152,7 @@ func (o *opened) signature() (*cms.Signature, error) {
 	if o.delivery != nil {
 		at = o.delivery.Received
 	}
-	return signatureBy(o.signing, digestName(o.mdnHash()), at)
+	return signatureBy(o.signing, digestName(o.mdnHash()), o.partner.AS2.PSS, at)
 }
 
 // mdnHash is what the MDN is signed by: what the partner's settings say, else the first
@@ -174,9 +178,10 @@ func (o *opened) mdnHash() crypto.Hash {
 	return crypto.SHA256
 }
 
-// signatureBy signs with a key, and an algorithm of the partner's settings.
-func signatureBy(k *Key, digest string, at time.Time) (*cms.Signature, error) {
-	s := &cms.Signature{Key: k.Private, Hash: signatureHash(digest), Time: at}
+// signatureBy signs with a key, and an algorithm of the partner's settings; an RSA key by
+// RSASSA-PSS where those say so.
+func signatureBy(k *Key, digest string, pss bool, at time.Time) (*cms.Signature, error) {
+	s := &cms.Signature{Key: k.Private, Hash: signatureHash(digest), PSS: pss, Time: at}
 	for i, c := range k.Certificates {
 		read, err := cms.CertificateOf(c)
 		if err != nil {

@@ -33,9 +33,9 @@ type Handler struct {
 	Keys func(ctx context.Context, organisation string, purpose Purpose) ([]Key, error)
 	// Leads reports whether text begins an interchange; nil takes all for one.
 	Leads func(text []byte) bool
-	// Notify takes an MDN that came for a message of ours, and reports whether it was
-	// waited for; nil waits for none.
-	Notify func(context.Context, *partners.Partner, *Notification, *Opened) (expected bool, err error)
+	// Notify takes an MDN that came for a message of ours: whether it was waited for, and
+	// why it does not acknowledge that; nil waits for none. An error is ours.
+	Notify func(context.Context, *partners.Partner, *Notification, *Opened) (awaited bool, why, err error)
 	// Admit and Reserve are gateway.Gateway's, as in httpin.
 	Admit   func(*partners.Partner) (leave func(), ok bool)
 	Reserve func(partner, transportKey string) (release func(), ok bool)
@@ -180,18 +180,21 @@ func (h *Handler) notified(ctx context.Context, d *opened) error {
 	if err != nil {
 		return &refusal{status: http.StatusBadRequest, reason: "unreadable-mdn", text: "The MDN cannot be read.", cause: err}
 	}
-	expected := false
+	awaited, why := false, error(nil)
 	if h.Notify != nil {
-		if expected, err = h.Notify(ctx, d.partner, n, d.m); err != nil {
+		if awaited, why, err = h.Notify(ctx, d.partner, n, d.m); err != nil {
 			return err
 		}
 	}
 	d.notified = n
 	about := []any{"partner", d.partner.ID, "original_message_id", n.Original, "disposition", n.Disposition.String(), "signed", d.m.Signed}
-	if expected {
-		h.log().InfoContext(ctx, "an MDN came", about...)
-	} else {
+	switch {
+	case !awaited:
 		h.log().WarnContext(ctx, "an MDN came that nobody waits for", about...)
+	case why != nil:
+		h.log().WarnContext(ctx, "an MDN came that does not acknowledge what was sent", append(about, "because", why)...)
+	default:
+		h.log().InfoContext(ctx, "an MDN came", about...)
 	}
 	return nil
 }

@@ -378,9 +378,9 @@ func TestNotify(t *testing.T) {
 	t.Run("an MDN is handed on, is no message, and gets no MDN", func(t *testing.T) {
 		in := newIngress(t)
 		var got []string
-		in.Notify = func(_ context.Context, p *partners.Partner, n *Notification, o *Opened) (bool, error) {
+		in.Notify = func(_ context.Context, p *partners.Partner, n *Notification, o *Opened) (bool, error, error) {
 			got = append(got, p.ID, n.Original, fmt.Sprint(o.Signed))
-			return true, nil
+			return true, nil, nil
 		}
 		for _, fields := range [][]string{{}, {"Message-ID: -"}} {
 			if a := in.send(c, fields...); a.status != http.StatusOK || len(a.body) != 0 {
@@ -395,6 +395,24 @@ func TestNotify(t *testing.T) {
 		}
 		if len(in.got) != 0 {
 			t.Error("it was received as a message")
+		}
+	})
+	t.Run("one that does not acknowledge what was sent is logged, with the reason", func(t *testing.T) {
+		in := newIngress(t)
+		in.Notify = func(context.Context, *partners.Partner, *Notification, *Opened) (bool, error, error) {
+			return true, errors.New("it has another check"), nil
+		}
+		if a := in.send(c); a.status != http.StatusOK || !strings.Contains(in.log.String(), "does not acknowledge") || !strings.Contains(in.log.String(), "it has another check") {
+			t.Errorf("got %d, %s", a.status, in.log.String())
+		}
+	})
+	t.Run("one that cannot be noted now comes again", func(t *testing.T) {
+		in := newIngress(t)
+		in.Notify = func(context.Context, *partners.Partner, *Notification, *Opened) (bool, error, error) {
+			return false, nil, errors.New("the database is away")
+		}
+		if a := in.send(c); a.status != http.StatusServiceUnavailable {
+			t.Errorf("got %d", a.status)
 		}
 	})
 	t.Run("one that nobody waits for is logged", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,12 +36,17 @@ type Outgoing struct {
 	Filename  string
 	Subject   string
 	Content   []byte
+
+	// Expect is called before a message leaves whose MDN comes by itself (mdn_to), with the
+	// checks that it may have; nil has the MDN come in the response.
+	Expect func(checks []MIC) error
 }
 
 // Sent is what a partner said to a message that reached him.
 type Sent struct {
 	Status       int
 	MIC          MIC           // of what was sent
+	Checks       []MIC         // MIC, and what else is taken for it
 	Notification *Notification // nil where none was asked for
 	Signed       bool          // by one of the partner's certificates
 	Certificate  string        // its label
@@ -57,15 +63,23 @@ var (
 	// ErrNotConfigured: the partner's settings do not say how to send, or a certificate or
 	// key is missing.
 	ErrNotConfigured = errors.New("sending over AS2 is not configured")
+	// ErrAwaited: the message was taken, and its MDN comes by itself.
+	ErrAwaited = errors.New("the partner took the message, and its MDN has not come yet")
 )
 
-// Send sends once. The error wraps ErrRefused or ErrUnproven, with what was answered in
-// Sent; any other means that nothing is known to have arrived, and the same may be sent
-// again.
+// Send sends once. The error wraps ErrRefused, ErrUnproven or ErrAwaited, with what was
+// answered in Sent; any other means that nothing is known to have arrived, and the same
+// may be sent again.
 func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Sent, error) {
-	r, mic, err := s.compose(ctx, p, o)
+	r, checks, err := s.compose(ctx, p, o)
 	if err != nil {
 		return nil, err
+	}
+	later := r.Header.Get("Receipt-Delivery-Option") != ""
+	if later {
+		if err := o.Expect(checks); err != nil {
+			return nil, err
+		}
 	}
 	resp, err := s.Client.Do(r)
 	if err != nil {
@@ -74,7 +88,7 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 	defer func() {
 		_ = resp.Body.Close() // it was read, or is given up
 	}()
-	sent := &Sent{Status: resp.StatusCode, MIC: mic}
+	sent := &Sent{Status: resp.StatusCode, MIC: checks[0], Checks: checks}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what it says is for people
 		err := fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
@@ -89,6 +103,10 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return sent, fmt.Errorf("read the MDN of %s: %w", p.ID, err)
+	}
+	// QUIRK: some answer in the response all the same.
+	if later && !strings.HasPrefix(outerEntity(resp.Header, nil).ContentType().Word, "multipart/") {
+		return sent, ErrAwaited
 	}
 	return sent, s.judge(p, o, sent, resp.Header, body)
 }
@@ -112,43 +130,49 @@ func (s *Sender) judge(p *partners.Partner, o Outgoing, sent *Sent, header http.
 	if m.Signer != nil {
 		sent.Certificate = m.Signer.Label
 	}
+	return acknowledges(p, n, m.Signed, o.MessageID, sent.Checks)
+}
+
+// acknowledges says why an MDN does not acknowledge the message of an id with these
+// checks; nil if it does.
+func acknowledges(p *partners.Partner, n *Notification, signed bool, id string, checks []MIC) error {
 	switch {
-	case n.Original != "" && !n.Is(o.MessageID):
+	case n.Original != "" && !n.Is(id):
 		return fmt.Errorf("%w: it is for message %.80q", ErrUnproven, n.Original)
+	case p.AS2.Send.MDN == "signed" && !signed && n.Disposition.Positive():
+		return fmt.Errorf("%w: the MDN is not signed; say mdn: unsigned under as2.send if that is all the partner can", ErrUnproven)
 	case !n.Disposition.Positive():
 		return fmt.Errorf("%w: %s %s", ErrRefused, n.Disposition, strings.Join(n.Errors, " "))
-	case p.AS2.Send.MDN == "signed" && !m.Signed:
-		return fmt.Errorf("%w: the MDN is not signed; say mdn: unsigned under as2.send if that is all the partner can", ErrUnproven)
-	case n.MIC.Digest == nil && m.Signed:
+	case n.MIC.Digest == nil && signed:
 		return fmt.Errorf("%w: the MDN tells no Received-content-MIC", ErrUnproven)
-	case n.MIC.Digest != nil && !n.MIC.Equal(sent.MIC):
-		return fmt.Errorf("%w: it has the check %s, and what was sent has %s: it arrived as something else", ErrRefused, n.MIC, sent.MIC)
+	case n.MIC.Digest != nil && !slices.ContainsFunc(checks, n.MIC.Equal):
+		return fmt.Errorf("%w: it has the check %s, and what was sent has %s: it arrived as something else", ErrRefused, n.MIC, checks[0])
 	}
 	return nil
 }
 
-// compose makes the request.
-func (s *Sender) compose(ctx context.Context, p *partners.Partner, o Outgoing) (*http.Request, MIC, error) {
+// compose makes the request, with the checks that its MDN may have.
+func (s *Sender) compose(ctx context.Context, p *partners.Partner, o Outgoing) (*http.Request, []MIC, error) {
 	how := p.AS2.Send
 	if how.URL == "" {
-		return nil, MIC{}, fmt.Errorf("%w: partner %s has no as2.send.url", ErrNotConfigured, p.ID)
+		return nil, nil, fmt.Errorf("%w: partner %s has no as2.send.url", ErrNotConfigured, p.ID)
 	}
 	w, err := s.wrapping(ctx, p)
 	if err != nil {
-		return nil, MIC{}, err
+		return nil, nil, err
 	}
 	content := Composed{ContentType: o.Type, Body: o.Content, Encoding: "binary"}
 	if o.Filename != "" {
 		content.Disposition = `attachment; filename="` + strings.NewReplacer(`\`, `_`, `"`, `_`).Replace(ascii(o.Filename, 200)) + `"`
 	}
 	asked := crypto.SHA256
-	c, mic, err := w.Wrap(content, asked)
+	c, checks, err := w.wrap(content, asked)
 	if err != nil {
-		return nil, MIC{}, err
+		return nil, nil, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, how.URL, bytes.NewReader(c.Body))
 	if err != nil {
-		return nil, MIC{}, fmt.Errorf("send to %s: %w", p.ID, err)
+		return nil, nil, fmt.Errorf("send to %s: %w", p.ID, err)
 	}
 	id := o.MessageID
 	if !strings.HasPrefix(id, "<") {
@@ -170,8 +194,11 @@ func (s *Sender) compose(ctx context.Context, p *partners.Partner, o Outgoing) (
 			options = "signed-receipt-protocol=optional, pkcs7-signature; " + options
 		}
 		r.Header["Disposition-Notification-Options"] = []string{options}
+		if how.MDNTo != "" && o.Expect != nil {
+			r.Header["Receipt-Delivery-Option"] = []string{how.MDNTo}
+		}
 	}
-	return r, mic, nil
+	return r, checks, nil
 }
 
 // micHash is the algorithm that the MIC has to be by.
@@ -194,7 +221,7 @@ func (s *Sender) wrapping(ctx context.Context, p *partners.Partner) (w Wrapping,
 		if len(keys) == 0 {
 			return w, fmt.Errorf("%w: organisation %s has no key for as2_sign; `edigw keys create` makes one", ErrNotConfigured, p.Organisation)
 		}
-		if w.Signature, err = signatureBy(&keys[0], how.Signature, s.now()); err != nil {
+		if w.Signature, err = signatureBy(&keys[0], how.Signature, p.AS2.PSS, s.now()); err != nil {
 			return w, err
 		}
 	}

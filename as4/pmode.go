@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -56,15 +57,18 @@ func agreed(a *partners.AS4, u *UserMessage) error {
 }
 
 // signatures are algorithm URIs by the names that partners are configured with:
-// RFC 9231 §2.3, and for Ed25519 §2.3.12.
+// RFC 9231 §2.3, for RSASSA-PSS §2.3.10, and for Ed25519 §2.3.12.
 var signatures = map[string]string{
-	"rsa-sha256":   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
-	"rsa-sha384":   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha384",
-	"rsa-sha512":   "http://www.w3.org/2001/04/xmldsig-more#rsa-sha512",
-	"ecdsa-sha256": "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256",
-	"ecdsa-sha384": "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384",
-	"ecdsa-sha512": "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512",
-	"ed25519":      "http://www.w3.org/2021/04/xmldsig-more#eddsa-ed25519",
+	"rsa-sha256":     wssec.RSASHA256,
+	"rsa-sha384":     wssec.RSASHA384,
+	"rsa-sha512":     wssec.RSASHA512,
+	"rsa-pss-sha256": wssec.PSSSHA256,
+	"rsa-pss-sha384": wssec.PSSSHA384,
+	"rsa-pss-sha512": wssec.PSSSHA512,
+	"ecdsa-sha256":   wssec.ECDSASHA256,
+	"ecdsa-sha384":   wssec.ECDSASHA384,
+	"ecdsa-sha512":   wssec.ECDSASHA512,
+	"ed25519":        wssec.EdDSAEd25519,
 }
 
 // mayBeSignedBy holds a signature's algorithm against those agreed.

@@ -17,7 +17,9 @@ type AS2Spec struct {
 	OldAlgorithms []string    `yaml:"old_algorithms" json:"old_algorithms"`
 	Expired       string      `yaml:"expired_certificates" json:"expired_certificates"`
 	MIC           string      `yaml:"mic" json:"mic"`
+	CompressedMIC string      `yaml:"compressed_mic" json:"compressed_mic"`
 	MDNDigest     string      `yaml:"mdn_digest" json:"mdn_digest"`
+	Scheme        string      `yaml:"signature_scheme" json:"signature_scheme"`
 	MDNHosts      []string    `yaml:"mdn_hosts" json:"mdn_hosts"`
 	Send          AS2SendSpec `yaml:"send" json:"send"`
 }
@@ -32,6 +34,7 @@ type AS2SendSpec struct {
 	KeyEncryption string `yaml:"key_encryption" json:"key_encryption"`
 	Compression   bool   `yaml:"compression" json:"compression"`
 	MDN           string `yaml:"mdn" json:"mdn"`
+	MDNTo         string `yaml:"mdn_to" json:"mdn_to"`
 }
 
 // OrganisationAS2 is what an organisation is called over AS2.
@@ -47,13 +50,26 @@ type AS2 struct {
 	OldAlgorithms     []string // of OldAlgorithms
 	ExpiredAccepted   bool     // expired_certificates
 	MICRequested      bool     // mic: the algorithm asked for, also where the signature's is another
+	CompressedMIC     string   // of AS2CompressedMICs: over what it is where a message is compressed and not signed
 	MDNDigest         string   // of our signature, or AS2Requested
+	PSS               bool     // signature_scheme: our RSA keys sign by RSASSA-PSS
 	MDNHosts          []string // where asynchronous MDNs may go
 	Send              AS2Send
 }
 
-// AS2Send is an AS2SendSpec; URL "" sends nothing, From and To are names.
+// AS2Send is an AS2SendSpec; URL "" sends nothing, From and To are names, MDNTo "" is
+// the response.
 type AS2Send AS2SendSpec
+
+// Over what the check of a message is that is compressed and not signed.
+const (
+	AS2MICOfEntity     = "entity"     // what was compressed, with its header: RFC 5402 §4.2
+	AS2MICOfBody       = "body"       // without it
+	AS2MICOfCompressed = "compressed" // the compressed part
+)
+
+// AS2CompressedMICs are all of them, the default first.
+var AS2CompressedMICs = []string{AS2MICOfEntity, AS2MICOfBody, AS2MICOfCompressed}
 
 // AS2Requested is the MDNDigest by which a message says what its MDN is signed by.
 const AS2Requested = requested
@@ -67,12 +83,15 @@ const (
 	required = "required"
 	optional = "optional"
 	onlyName = "only" // the one name there is
+	rsaPKCS1 = "rsa-pkcs1"
+	rsaPSS   = "rsa-pss"
+	response = "response"
 )
 
 func as2Defaults() AS2Spec {
 	return AS2Spec{
-		Signature: required, Encryption: optional, OldAlgorithms: []string{"3des", "sha1"}, Expired: "refuse", MIC: "signature", MDNDigest: AS2Requested,
-		Send: AS2SendSpec{URL: nowhere, From: onlyName, To: onlyName, Signature: "sha256", Encryption: "aes128-cbc", KeyEncryption: "rsa-pkcs1", MDN: "signed"},
+		Signature: required, Encryption: optional, OldAlgorithms: []string{"3des", "sha1"}, Expired: "refuse", MIC: "signature", CompressedMIC: AS2MICOfEntity, MDNDigest: AS2Requested, Scheme: rsaPKCS1,
+		Send: AS2SendSpec{URL: nowhere, From: onlyName, To: onlyName, Signature: "sha256", Encryption: "aes128-cbc", KeyEncryption: rsaPKCS1, MDN: "signed", MDNTo: response},
 	}
 }
 
@@ -93,6 +112,8 @@ func (d *document) as2(into *AS2Spec, at map[string]*token.Token) func(ast.Node,
 			field{"old_algorithms", d.list(&into.OldAlgorithms, oldAlgorithm, or(OldAlgorithms))},
 			field{"expired_certificates", d.oneOf(&into.Expired, "refuse", "accept")},
 			field{"mic", d.oneOf(&into.MIC, "signature", requested)},
+			field{"compressed_mic", d.oneOf(&into.CompressedMIC, AS2CompressedMICs...)},
+			field{"signature_scheme", d.oneOf(&into.Scheme, rsaPKCS1, rsaPSS)},
 			field{"mdn_digest", d.oneOf(&into.MDNDigest, AS2Requested, "sha256", "sha384", "sha512", "sha1")},
 			field{"mdn_hosts", d.list(&into.MDNHosts, mdnHost, "a host like as2.acme.example, with :8443 behind it where the port is not the scheme's")},
 			field{"send", d.as2Send(&into.Send, at)},
@@ -110,9 +131,10 @@ func (d *document) as2Send(into *AS2SendSpec, at map[string]*token.Token) func(a
 			field{"to", d.text(&into.To, 128)},
 			field{"signature", d.oneOf(&into.Signature, "sha256", "sha384", "sha512", "sha1", "none")},
 			field{"encryption", d.oneOf(&into.Encryption, "aes128-cbc", "aes192-cbc", "aes256-cbc", "aes128-gcm", "aes192-gcm", "aes256-gcm", "3des", "none")},
-			field{"key_encryption", d.oneOf(&into.KeyEncryption, "rsa-pkcs1", "rsa-oaep")},
+			field{"key_encryption", d.oneOf(&into.KeyEncryption, rsaPKCS1, "rsa-oaep")},
 			field{"compression", d.boolean(&into.Compression)},
 			field{"mdn", d.oneOf(&into.MDN, "signed", "unsigned", "none")},
+			field{"mdn_to", d.text(&into.MDNTo, 2000)},
 		) {
 			at["send."+key] = tok
 		}
@@ -129,6 +151,7 @@ func (d *document) organisationAS2(into *OrganisationAS2) func(ast.Node, string)
 func (d *document) overAS2(s *AS2Spec, at map[string]*token.Token) {
 	send := s.Send
 	u, err := url.Parse(send.URL)
+	back, backErr := url.Parse(send.MDNTo)
 	place := func(key string) *token.Token {
 		if at[key] != nil {
 			return at[key]
@@ -146,13 +169,20 @@ func (d *document) overAS2(s *AS2Spec, at map[string]*token.Token) {
 	case send.To != onlyName && !slices.Contains(s.Names, send.To):
 		d.fault(place("send.to"), "as2.send.to", "is none of the partner's names %v", s.Names)
 	}
+	switch {
+	case send.MDNTo == response:
+	case backErr != nil || back.Host == "" || back.Scheme != "https" && back.Scheme != "http" || back.User != nil:
+		d.fault(place("send.mdn_to"), "as2.send.mdn_to", "must be response, or our own address of /as2 as the partner reaches it, like https://edi.north.example/as2")
+	case send.MDN == "none":
+		d.fault(place("send.mdn_to"), "as2.send.mdn_to", "is of no use with mdn: none")
+	}
 }
 
 // over makes the value the transport works with. ours are the organisation's names.
 func (s AS2Spec) over(ours []string) AS2 {
 	v := AS2{Names: s.Names, SignatureRequired: s.Signature == required, EncryptionNeeded: s.Encryption == required, OldAlgorithms: s.OldAlgorithms,
-		ExpiredAccepted: s.Expired == "accept", MICRequested: s.MIC == requested, MDNDigest: s.MDNDigest, MDNHosts: s.MDNHosts, Send: AS2Send(s.Send)}
-	v.Send.URL = unless(s.Send.URL, nowhere)
+		ExpiredAccepted: s.Expired == "accept", MICRequested: s.MIC == requested, CompressedMIC: s.CompressedMIC, MDNDigest: s.MDNDigest, PSS: s.Scheme == rsaPSS, MDNHosts: s.MDNHosts, Send: AS2Send(s.Send)}
+	v.Send.URL, v.Send.MDNTo = unless(s.Send.URL, nowhere), unless(s.Send.MDNTo, response)
 	only := func(name string, names []string) string {
 		if name != onlyName {
 			return name

@@ -67,7 +67,7 @@ const (
 
 // AS4Signatures are the signature algorithms by their names: RFC 9231, and
 // eDelivery AS4 2.0 for Ed25519.
-var AS4Signatures = []string{"rsa-sha256", "rsa-sha384", "rsa-sha512", "ecdsa-sha256", "ecdsa-sha384", "ecdsa-sha512", "ed25519"}
+var AS4Signatures = []string{"rsa-sha256", "rsa-sha384", "rsa-sha512", "rsa-pss-sha256", "rsa-pss-sha384", "rsa-pss-sha512", "ecdsa-sha256", "ecdsa-sha384", "ecdsa-sha512", "ed25519"}
 
 // AS4Tokens are how we name our certificate in what we sign: WSS X.509 token profile
 // §3.2.

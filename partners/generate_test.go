@@ -80,6 +80,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
 		".AS2.Names": some("ACME-AS2", `Acme "Works"`, "007"), ".AS2.Signature": oneOf("required", "optional"), ".AS2.Encryption": oneOf("required", "optional"),
 		".AS2.OldAlgorithms": some("3des", "md5", "sha1"), ".AS2.Expired": oneOf("refuse", "accept"), ".AS2.MIC": oneOf("signature", "requested"),
+		".AS2.CompressedMIC": oneOf(partners.AS2CompressedMICs...), ".AS2.Scheme": oneOf("rsa-pkcs1", "rsa-pss"), ".AS2.Send.MDNTo": "response",
 		".AS2.MDNDigest": oneOf("sha256", "sha1"), ".AS2.MDNHosts": some("as2.acme.example", "10.0.0.1:8080", "[::1]:443"),
 		".AS2.Send.URL": "none", ".AS2.Send.From": oneOf("only", "~"), ".AS2.Send.To": oneOf("only", "ACME-AS2"), ".AS2.Send.Signature": oneOf("sha256", "none"),
 		".AS2.Send.Encryption": oneOf("aes256-gcm", "none"), ".AS2.Send.KeyEncryption": oneOf("rsa-pkcs1", "rsa-oaep"), ".AS2.Send.Compression": rapid.Bool().Draw(t, "compression"), ".AS2.Send.MDN": oneOf("signed", "unsigned", "none"),

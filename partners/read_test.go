@@ -115,9 +115,9 @@ func TestRead(t *testing.T) {
 				{Label: "erp", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Expires: &expires},
 			}},
 			AS2: partners.AS2Spec{Names: []string{"VARIED-AS2", "Varied Works"}, Signature: "optional", Encryption: "required", OldAlgorithms: []string{"md5", "sha224"},
-				Expired: "accept", MIC: "requested", MDNDigest: "sha512", MDNHosts: []string{"as2.varied.example", "mdn.varied.example:8443"},
+				Expired: "accept", MIC: "requested", CompressedMIC: "body", Scheme: "rsa-pss", MDNDigest: "sha512", MDNHosts: []string{"as2.varied.example", "mdn.varied.example:8443"},
 				Send: partners.AS2SendSpec{URL: "https://as2.varied.example/receive?a=b", From: "NORDWIND-AS2", To: "VARIED-AS2", Signature: "sha384",
-					Encryption: "aes256-gcm", KeyEncryption: "rsa-oaep", Compression: true, MDN: "unsigned"}},
+					Encryption: "aes256-gcm", KeyEncryption: "rsa-oaep", Compression: true, MDN: "unsigned", MDNTo: "https://edi.nordwind.example/as2"}},
 			AS4: partners.AS4Spec{Profile: "peppol", From: partners.AS4Party{ID: "POP000001", Type: "urn:varied:party", Role: "urn:varied:seller"},
 				To: partners.AS4Party{ID: "POP000002", Type: "urn:varied:our-party", Role: "urn:varied:buyer"}, Agreement: "urn:varied:agreement", AgreementType: "urn:varied:agreements",
 				MPC: "urn:varied:channel", Services: []partners.AS4Service{{"urn:varied:anything", "none", "none"}, {"urn:varied:orders", "urn:varied:process", "urn:varied:invoice::2.1"}},
@@ -160,7 +160,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:11 partner varied",
-			"testdata/varied.yaml:122 partner small",
+			"testdata/varied.yaml:125 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

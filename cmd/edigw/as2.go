@@ -27,6 +27,7 @@ const as2Path = "/as2"
 // overAS2 is the transport.
 func overAS2(c *serveCommand, g *gateway.Gateway, directory *partners.Directory, ring *keys.Ring, proxies proxy.Rule, clock *gateway.Clock, metrics *gateway.Metrics, s *started) *as2.Handler {
 	return &as2.Handler{
+		Notify: s.as2Acknowledgements(directory, clock, ring).Notify,
 		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve, Keys: keyring{ring, clock.Now}.as2Keys,
 		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: s.log,
 	}
@@ -81,7 +82,18 @@ func (s *started) prepareMDNs(c workFlags, guard *targets.Guard, directory *part
 
 // prepareAS2Acknowledgements makes what sends functional acknowledgements over AS2.
 func (s *started) prepareAS2Acknowledgements(c workFlags, guard *targets.Guard, directory *partners.Directory, clock *gateway.Clock, ring *keys.Ring) {
-	a := &as2.Acknowledgements{Type: targets.MediaType, Partner: directory.Partner,
-		Sender: &as2.Sender{Keys: keyring{ring, clock.Now}.as2Keys, Client: guard.Client(mdnTime), Now: clock.Now}}
+	a := s.as2Acknowledgements(directory, clock, ring)
+	a.Sender.Client = guard.Client(mdnTime)
 	s.relayAcknowledgements(c, a.Target(), clock)
+}
+
+// as2Acknowledgements is what sends them, without its client, and takes the MDNs that come
+// by themselves.
+func (s *started) as2Acknowledgements(directory *partners.Directory, clock *gateway.Clock, ring *keys.Ring) *as2.Acknowledgements {
+	awaited := outbox.Awaited{Pool: s.database.pool}
+	return &as2.Acknowledgements{Type: targets.MediaType, Partner: directory.Partner, Sender: &as2.Sender{Keys: keyring{ring, clock.Now}.as2Keys, Now: clock.Now},
+		Expect: awaited.Expect, Find: awaited.Find,
+		Settle: func(ctx context.Context, step *outbox.Step, said error) error {
+			return awaited.Settle(ctx, step, said, acknowledgementFailed(step, clock.NewID()))
+		}}
 }
