@@ -44,13 +44,10 @@ func (a *Acknowledgements) Target() outbox.Target {
 
 func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
 	err := a.post(ctx, s)
-	switch {
-	case err == nil || ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return err
-	case errors.Is(err, ErrRefused):
-		return fmt.Errorf("%w: %w", outbox.ErrFinal, err)
 	}
-	return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	return outbox.Ended(err, errors.Is(err, ErrRefused))
 }
 
 func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {

@@ -37,12 +37,12 @@ func (d *Deliverer) Target() outbox.Target {
 }
 
 func (d *Deliverer) send(ctx context.Context, s *outbox.Step) error {
-	if err := d.post(ctx, s); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
-	} else if err != nil {
+	err := d.post(ctx, s)
+	if ctx.Err() != nil {
 		return err
 	}
-	return nil
+	// Who wants the MDN all the same sends his message again, which has it sent again.
+	return outbox.Ended(err, errors.Is(err, ErrRefused))
 }
 
 func (d *Deliverer) post(ctx context.Context, s *outbox.Step) error {
@@ -80,8 +80,12 @@ func did(c *http.Client, r *http.Request) error {
 		_ = resp.Body.Close() // read as far as it is wanted
 	}()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what it says is for people
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
+	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
+	if outbox.ForGood(resp.StatusCode) {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -92,7 +93,7 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what it says is for people
 		err := fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
-		if resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusRequestTimeout && resp.StatusCode != http.StatusTooManyRequests {
+		if outbox.ForGood(resp.StatusCode) {
 			return sent, fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 		return sent, err

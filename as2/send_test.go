@@ -94,7 +94,7 @@ func TestSend(t *testing.T) {
 		text string
 	}{
 		"a negative MDN is final":        {func(in *ingress) { in.answer = gateway.ToldRejected }, nil, ErrRefused, "unexpected-processing-error It is not as it should be. BGM is missing."},
-		"so is 403":                      {func(in *ingress) { in.UnknownBy403 = true }, func(p *partners.Partner) { p.AS2.Send.From = "X" }, ErrRefused, "answered 403"},
+		"403 is a door that may open":    {func(in *ingress) { in.UnknownBy403 = true }, func(p *partners.Partner) { p.AS2.Send.From = "X" }, nil, "answered 403"},
 		"503 is not":                     {func(in *ingress) { in.fails = gateway.ErrBusy }, nil, nil, "answered 503"},
 		"an MDN signed by somebody else": {nil, func(p *partners.Partner) { p.Certificates = p.Certificates[1:] }, ErrUnproven, "authentication-failed"},
 		"an unsigned MDN where a signed one was asked for": {func(in *ingress) {

@@ -39,24 +39,41 @@ func (a *Acknowledgements) Target() outbox.Target {
 }
 
 func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
-	err := a.push(ctx, s)
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	answer, err := a.push(ctx, s)
+	if ctx.Err() != nil {
+		return err
 	}
-	return err
+	return outbox.Ended(err, forGood(answer, err, s.Attempts))
 }
 
-func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) error {
+// otherAttempts are those for which EBMS:0004, "other", may be said of what passes.
+const otherAttempts = 12
+
+// forGood reports whether a partner's answer refuses a message however often it comes: an
+// error that does not ask for it again, or a status of HTTP that says so where nothing in
+// ebMS does.
+func forGood(answer *Answered, err error, attempts int) bool {
+	refused := (*Refused)(nil)
+	switch {
+	case errors.As(err, &refused) && refused.other():
+		return attempts >= otherAttempts
+	case refused != nil:
+		return !refused.Again
+	}
+	return answer != nil && outbox.ForGood(answer.Status)
+}
+
+func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) (*Answered, error) {
 	p := a.Partner(s.Partner)
 	if p == nil || p.AS4 == nil || p.AS4.URL == "" || p.AS4.Reply.Service == "" {
-		return errors.New("the partner's settings name no as4.url and as4.reply any more")
+		return nil, errors.New("the partner's settings name no as4.url and as4.reply any more")
 	}
 	if err := a.Private(p.AS4.URL); err != nil {
-		return err
+		return nil, err
 	}
 	var body outbox.AcknowledgementBody
 	if err := json.Unmarshal(s.Body, &body); err != nil {
-		return fmt.Errorf("acknowledgement %s: %w", s.Event, err)
+		return nil, fmt.Errorf("acknowledgement %s: %w", s.Event, err)
 	}
 	kind := "application/EDIFACT"
 	if body.Syntax == "X12" {
@@ -66,17 +83,16 @@ func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) error {
 	payload.Compress = p.AS4.Compression == "gzip"
 	c, err := a.compose(ctx, p, s, payload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var signers []*x509.Certificate
 	for _, c := range p.CertificatesFor(partners.AS4Sign, a.Now()) {
 		signers = append(signers, c.X509)
 	}
 	if len(signers) == 0 && p.AS4.Unsigned == partners.AS4Refuse {
-		return errors.New("the partner has no certificate for as4_sign that holds now, by which its receipt could be verified")
+		return nil, errors.New("the partner has no certificate for as4_sign that holds now, by which its receipt could be verified")
 	}
-	_, err = Sender{HTTP: a.HTTP, SHA1: p.AS4.SHA1 == partners.AS4Accept}.Send(ctx, p.AS4.URL, c, signers)
-	return err
+	return Sender{HTTP: a.HTTP, SHA1: p.AS4.SHA1 == partners.AS4Accept}.Send(ctx, p.AS4.URL, c, signers)
 }
 
 // compose makes the message: From and To of what the partner sends, the other way

@@ -163,6 +163,48 @@ func TestAcknowledgements(t *testing.T) {
 	})
 }
 
+func TestWhatIsRefusedForGood(t *testing.T) {
+	errs := func(codes ...string) string {
+		var text string
+		for _, code := range codes {
+			text += `<eb:Error errorCode="` + code + `" severity="failure"/>`
+		}
+		return errorSignal(text)
+	}
+	for _, c := range []struct {
+		name, kind, body string
+		status, attempts int
+		want             error
+	}{
+		{"an error of the message", "application/soap+xml", errs("EBMS:0103"), 200, 0, outbox.ErrFinal},
+		{"an error of the message with a SOAP Fault's status", "application/soap+xml", errs("EBMS:0010"), 400, 0, outbox.ErrFinal},
+		{"an error of the moment", "application/soap+xml", errs("EBMS:0202"), 200, 150, outbox.ErrNotDone},
+		{"an error of the moment, whatever the status", "application/soap+xml", errs("EBMS:0202"), 400, 0, outbox.ErrNotDone},
+		{"an error of the message beside one of the moment", "application/soap+xml", errs("EBMS:0202", "EBMS:0003"), 200, 0, outbox.ErrFinal},
+		{"an error that says nothing, for a while", "application/soap+xml", errs("EBMS:0004"), 200, 11, outbox.ErrNotDone},
+		{"an error that says nothing, for long", "application/soap+xml", errs("EBMS:0004"), 200, 12, outbox.ErrFinal},
+		{"no ebMS, and a status that names the request as the fault", "text/plain", "no", 400, 0, outbox.ErrFinal},
+		{"no ebMS, and a status of a shut door", "text/html", "no", 403, 0, outbox.ErrNotDone},
+		{"no ebMS, and a server that is being replaced", "text/html", "no", 502, 0, outbox.ErrNotDone},
+		{"no answer in it", "", "", 202, 0, outbox.ErrNotDone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, a, p := newTheirSide(t)
+			p.AS4.URL = answering(t, c.status, c.kind, c.body)
+			step := outbox.NewStep(outbox.Effect{Partner: "talquist", Attempts: c.attempts}, outbox.Caused{Body: json.RawMessage(`{"type":"CONTRL","syntax":"EDIFACT","content":"UNB"}`)}, nil)
+			err := a.Target().Send(t.Context(), step)
+			if !errors.Is(err, c.want) || errors.Is(err, outbox.ErrFinal) && errors.Is(err, outbox.ErrNotDone) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// errorSignal is an answer with these eb:Error elements, which names no message.
+func errorSignal(errs string) string {
+	return `<S12:Envelope xmlns:S12="http://www.w3.org/2003/05/soap-envelope"><S12:Header><eb:Messaging xmlns:eb="http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/"><eb:SignalMessage><eb:MessageInfo><eb:Timestamp>2026-11-29T10:15:00Z</eb:Timestamp><eb:MessageId>s1</eb:MessageId></eb:MessageInfo>` + errs + `</eb:SignalMessage></eb:Messaging></S12:Header><S12:Body/></S12:Envelope>`
+}
+
 // answering is a receiver that says what a test wants it to.
 func answering(t *testing.T, status int, contentType, body string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -182,7 +224,7 @@ func TestSenderHoldsReceiptsAgainstWhatWasSent(t *testing.T) {
 	good := string(r.received(c).body)
 	other := r.compose(message("m2"), gzipped(interchange("REF2", "R-2", "1.00")))
 	errs := func(severity, code string) string {
-		return `<S12:Envelope xmlns:S12="http://www.w3.org/2003/05/soap-envelope"><S12:Header><eb:Messaging xmlns:eb="http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/"><eb:SignalMessage><eb:MessageInfo><eb:Timestamp>2026-11-29T10:15:00Z</eb:Timestamp><eb:MessageId>s1</eb:MessageId></eb:MessageInfo><eb:Error errorCode="` + code + `" severity="` + severity + `"/></eb:SignalMessage></eb:Messaging></S12:Header><S12:Body/></S12:Envelope>`
+		return errorSignal(`<eb:Error errorCode="` + code + `" severity="` + severity + `"/>`)
 	}
 	for _, k := range []struct {
 		name, kind, body string
@@ -217,8 +259,8 @@ func TestSenderHoldsReceiptsAgainstWhatWasSent(t *testing.T) {
 			}
 		}
 	})
-	t.Run("errors refuse the message; EBMS:0202 alone asks to come again", func(t *testing.T) {
-		for code, again := range map[string]bool{"EBMS:0004": false, "EBMS:0202": true} {
+	t.Run("errors refuse the message; those of the moment ask to come again", func(t *testing.T) {
+		for code, again := range map[string]bool{"EBMS:0004": false, "EBMS:0101": false, "EBMS:0005": true, "EBMS:0201": true, "EBMS:0202": true} {
 			_, err := as4.Sender{}.Send(t.Context(), answering(t, 200, "application/soap+xml", errs("failure", code)), c, nil)
 			if refused := (*as4.Refused)(nil); !errors.As(err, &refused) || refused.Again != again || refused.Errors[0].Code != code {
 				t.Errorf("%s: %v", code, err)

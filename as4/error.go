@@ -45,21 +45,23 @@ type ErrorRow struct {
 
 // Codes that the package tells, or reads.
 const (
-	ValueNotRecognized     = "EBMS:0001"
-	ValueInconsistent      = "EBMS:0003"
-	OtherError             = "EBMS:0004"
-	EmptyChannel           = "EBMS:0006"
-	MimeInconsistency      = "EBMS:0007"
-	FeatureNotSupported    = "EBMS:0008"
-	InvalidHeader          = "EBMS:0009"
-	ProcessingModeMismatch = "EBMS:0010"
-	ExternalPayloadError   = "EBMS:0011"
-	FailedAuthentication   = "EBMS:0101"
-	FailedDecryption       = "EBMS:0102"
-	PolicyNoncompliance    = "EBMS:0103"
-	DeliveryFailure        = "EBMS:0202"
-	InvalidReceipt         = "EBMS:0302"
-	DecompressionFailure   = "EBMS:0303"
+	ValueNotRecognized       = "EBMS:0001"
+	ValueInconsistent        = "EBMS:0003"
+	OtherError               = "EBMS:0004"
+	ConnectionFailure        = "EBMS:0005"
+	EmptyChannel             = "EBMS:0006"
+	MimeInconsistency        = "EBMS:0007"
+	FeatureNotSupported      = "EBMS:0008"
+	InvalidHeader            = "EBMS:0009"
+	ProcessingModeMismatch   = "EBMS:0010"
+	ExternalPayloadError     = "EBMS:0011"
+	FailedAuthentication     = "EBMS:0101"
+	FailedDecryption         = "EBMS:0102"
+	PolicyNoncompliance      = "EBMS:0103"
+	DysfunctionalReliability = "EBMS:0201"
+	DeliveryFailure          = "EBMS:0202"
+	InvalidReceipt           = "EBMS:0302"
+	DecompressionFailure     = "EBMS:0303"
 )
 
 // Errors lists every code of the two specifications.
@@ -68,7 +70,7 @@ var Errors = []ErrorRow{
 	{"EBMS:0002", "FeatureNotSupported", "warning", "Content", "ebMS"},
 	{ValueInconsistent, "ValueInconsistent", "failure", "Content", "ebMS"},
 	{OtherError, "Other", "failure", "Content", "ebMS"},
-	{"EBMS:0005", "ConnectionFailure", "failure", "Communication", "ebMS"},
+	{ConnectionFailure, "ConnectionFailure", "failure", "Communication", "ebMS"},
 	{EmptyChannel, "EmptyMessagePartitionChannel", "warning", "Communication", "ebMS"},
 	{MimeInconsistency, "MimeInconsistency", "failure", "Unpackaging", "ebMS"},
 	{FeatureNotSupported, "FeatureNotSupported", "failure", "Unpackaging", "ebMS"},
@@ -78,7 +80,7 @@ var Errors = []ErrorRow{
 	{FailedAuthentication, "FailedAuthentication", "failure", "Processing", "security"},
 	{FailedDecryption, "FailedDecryption", "failure", "Processing", "security"},
 	{PolicyNoncompliance, "PolicyNoncompliance", "failure", "Processing", "security"},
-	{"EBMS:0201", "DysfunctionalReliability", "failure", "Processing", "reliability"},
+	{DysfunctionalReliability, "DysfunctionalReliability", "failure", "Processing", "reliability"},
 	{DeliveryFailure, "DeliveryFailure", "failure", "Communication", "reliability"},
 	{"EBMS:0301", "MissingReceipt", "failure", "Communication", "ebMS"},
 	{InvalidReceipt, "InvalidReceipt", "failure", "Communication", "ebMS"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/edigw/edigw/as4/wssec"
@@ -48,6 +49,16 @@ func (r *Refused) Error() string {
 		}
 	}
 	return "the partner refused the message: " + strings.Join(words, "; ")
+}
+
+// passing are the errors that are of the moment: the receiver cannot complete, or reach
+// who would, and the message comes again (core §6.7.1, §6.7.3).
+var passing = []string{ConnectionFailure, DysfunctionalReliability, DeliveryFailure}
+
+// other reports whether all that the partner says is that something went wrong. Some say
+// it of what they refuse, others of their own database.
+func (r *Refused) other() bool {
+	return !slices.ContainsFunc(r.Errors, func(e ErrorSignal) bool { return e.Code != OtherError && !slices.Contains(passing, e.Code) }) && !r.Again
 }
 
 // ErrInvalidReceipt is wrapped where a receipt does not say what it should: EBMS:0302.
@@ -122,10 +133,10 @@ func (a *Answered) judge(c *Composed, signers []*x509.Certificate, sha1 bool) er
 	if len(a.Signal.Errors) > 0 {
 		refused := &Refused{Again: true}
 		for _, e := range a.Signal.Errors {
-			// A warning refuses nothing: core §6.2.4. EBMS:0202 asks to come again.
+			// A warning refuses nothing: core §6.2.4.
 			if e.Severity == "failure" {
 				refused.Errors = append(refused.Errors, e)
-				refused.Again = refused.Again && e.Code == DeliveryFailure
+				refused.Again = refused.Again && slices.Contains(passing, e.Code)
 			}
 		}
 		if len(refused.Errors) == 0 {

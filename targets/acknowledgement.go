@@ -43,10 +43,10 @@ const acknowledgementAttempts = 200
 
 func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
 	err := a.post(ctx, s)
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", outbox.ErrNotDone, err)
+	if ctx.Err() != nil {
+		return err
 	}
-	return err
+	return outbox.Ended(err, errors.Is(err, outbox.ErrRefused) || errors.Is(err, outbox.ErrGone))
 }
 
 func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {

@@ -59,6 +59,15 @@ func TestAcknowledgementsOverAWebhook(t *testing.T) {
 			t.Error(o, err)
 		}
 	})
+	t.Run("what is refused for good is not tried again", func(t *testing.T) {
+		for _, status := range []int{http.StatusBadRequest, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such document", status) }))
+			defer s.Close()
+			if err := open(s.URL, "", nil).Send(t.Context(), step); !errors.Is(err, outbox.ErrFinal) || errors.Is(err, outbox.ErrNotDone) || !strings.Contains(err.Error(), "no such document") {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	})
 	t.Run("they do not go in the clear to a host that the administrator does not name", func(t *testing.T) {
 		arrived := false
 		s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived = true }))

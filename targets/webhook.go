@@ -190,7 +190,7 @@ func judged(resp *http.Response) error {
 		return nil
 	case code == http.StatusGone:
 		return fmt.Errorf("%w: %s", outbox.ErrGone, status)
-	case code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge || code == http.StatusUnprocessableEntity:
+	case outbox.ForGood(code):
 		return fmt.Errorf("%w: %s", outbox.ErrRefused, status)
 	case code/100 == 3:
 		return fmt.Errorf("%s, to %q: redirects are not followed; put that address into the subscription", status, resp.Header.Get("Location"))
