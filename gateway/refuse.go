@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 )
@@ -32,32 +30,51 @@ func (g *Gateway) refuse(ctx context.Context, d *Delivery) error {
 	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: month(in.now, d.Partner, keep), Received: in.now, Transport: d.Transport,
 		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: d.refusedBy(),
 		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail}
-	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, d.Partner.ID)
+	if d.Payload != nil {
+		row.Bytes, row.SHA256 = d.Payload.Size(), d.SHA256[:]
+	}
+	if rows, _, err := journal.RefusedToday(ctx, g.Pool, d.Partner.ID); err != nil {
+		return err
+	} else if rows >= quarantineRows {
+		return d.beyondQuarantine()
+	}
+	elsewhere, err := g.refuseElsewhere(in)
 	if err != nil {
 		return err
 	}
-	if rows >= quarantineRows {
-		d.Elsewhere = nil
-		return d.Fault
-	}
-	var b pgx.Batch
-	b.Queue("begin")
-	if d.Payload != nil {
-		row.Bytes, row.SHA256 = d.Payload.Size(), d.SHA256[:]
-		if body, ok := d.Payload.InMemory(); ok && bytes+row.Bytes <= quarantineBytes {
-			month := month(in.now, d.Partner, keep)
-			row.Payload, row.PayloadIn = &in.payloadID, &month
-			journal.QueuePayload(&b, d.Partner.ID, in.payloadID, month, body)
-		}
-	}
-	journal.QueueDeliveries(&b, []*journal.Delivery{row})
-	if err := g.refuseElsewhere(&b, in); err != nil {
+	s, err := g.begin(ctx)
+	if err != nil {
 		return err
 	}
-	b.Queue("commit")
-	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
+	defer s.end()
+	rows, bytes := 0, int64(0)
+	journal.QueueRefusedToday(s.batch, d.Partner.ID, func(r int, b int64) { rows, bytes = r, b })
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("wait for the quarantine of %s: %w", d.Partner.ID, err)
+	}
+	if rows >= quarantineRows {
+		return d.beyondQuarantine()
+	}
+	if d.Payload != nil {
+		if body, ok := d.Payload.InMemory(); ok && bytes+row.Bytes <= quarantineBytes {
+			row.Payload, row.PayloadIn = &in.payloadID, &row.Month
+			journal.QueuePayload(s.batch, d.Partner.ID, in.payloadID, row.Month, body)
+		}
+	}
+	journal.QueueDeliveries(s.batch, []*journal.Delivery{row})
+	if err := outbox.QueueEvents(s.batch, elsewhere); err != nil {
+		return err
+	}
+	if err := s.commit(ctx); err != nil {
 		return fmt.Errorf("journal a refused delivery: %w", err)
 	}
+	return d.Fault
+}
+
+// beyondQuarantine is the fault of a delivery that is not kept any more, and whose answer
+// is brought nowhere.
+func (d *Delivery) beyondQuarantine() error {
+	d.Elsewhere = nil
 	return d.Fault
 }
 
@@ -69,20 +86,20 @@ func (d *Delivery) refusedBy() int16 {
 	return int16(d.Refusal(d.Fault))
 }
 
-// refuseElsewhere has the answer to a refused delivery brought to where its sender wants
-// it: a row beside the journal's, within the same cap.
-func (g *Gateway) refuseElsewhere(b *pgx.Batch, in *intake) error {
+// refuseElsewhere makes what has the answer to a refused delivery brought to where its
+// sender wants it: a row beside the journal's, within the same cap.
+func (g *Gateway) refuseElsewhere(in *intake) ([]outbox.Event, error) {
 	if in.Elsewhere == nil || in.Render == nil {
-		return nil
+		return nil, nil
 	}
 	r := &Receipt{Partner: in.Partner.ID, MessageID: in.messageID(), SHA256: in.SHA256, Answer: in.Fault.Answer}
 	var err error
 	if r.Rendered, err = in.Render(r); err != nil {
-		return fmt.Errorf("render the answer to a refused delivery: %w", err)
+		return nil, fmt.Errorf("render the answer to a refused delivery: %w", err)
 	}
 	e := g.receiptDue(in, r)
 	if e == nil {
-		return nil
+		return nil, nil
 	}
-	return outbox.QueueEvents(b, []outbox.Event{*e})
+	return []outbox.Event{*e}, nil
 }

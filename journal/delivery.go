@@ -94,20 +94,42 @@ func Committed(ctx context.Context, q interface {
 	return there, nil
 }
 
+// refusedToday are a partner's deliveries of today (UTC) that made no key: those that
+// failed verification, and those whose sender was not allowed.
+const refusedToday = `
+		from delivery
+		where partner_id = $1 and (verdict = 'refused' or message_id is null and transport_id is null) and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
+			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid`
+
+const countRefusedToday = `
+		select count(*), coalesce(sum(bytes) filter (where payload_id is not null), 0)` + refusedToday
+
 // RefusedToday counts what was kept today (UTC) of a partner's deliveries that
 // made no key: those that failed verification, and those whose sender was not
 // allowed.
 func RefusedToday(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }, partner string) (rows int, bytes int64, err error) {
-	err = q.QueryRow(ctx, `
-		select count(*), coalesce(sum(bytes) filter (where payload_id is not null), 0)
-		from delivery
-		where partner_id = $1 and (verdict = 'refused' or message_id is null and transport_id is null) and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
-			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid`,
-		partner).Scan(&rows, &bytes)
-	if err != nil {
+	if err = q.QueryRow(ctx, countRefusedToday, partner).Scan(&rows, &bytes); err != nil {
 		return 0, 0, fmt.Errorf("count refused deliveries: %w", err)
 	}
 	return rows, bytes, nil
+}
+
+// QueueRefusedToday is RefusedToday for a transaction that adds one, and waits for others
+// that do. They meet at the first of the day; who finds none is among the first.
+func QueueRefusedToday(b *pgx.Batch, partner string, found func(rows int, bytes int64)) {
+	b.Queue(`
+		select delivery_id`+refusedToday+`
+		order by delivery_id limit 1
+		for no key update`, partner)
+	b.Queue(countRefusedToday, partner).QueryRow(func(row pgx.Row) error { // a following statement: the lock's own would see what was before the wait
+		var rows int
+		var bytes int64
+		if err := row.Scan(&rows, &bytes); err != nil {
+			return fmt.Errorf("count refused deliveries: %w", err)
+		}
+		found(rows, bytes)
+		return nil
+	})
 }
