@@ -45,7 +45,7 @@ func (h *Handler) unpack(p *partners.Partner, u *UserMessage, attachments []*att
 	} else {
 		r := &joined{infos: u.Parts, parts: parts, limits: limits}
 		defer r.close()
-		taken, err := h.Spool.Take(p, r, -1, limits.MaxBody)
+		taken, err := h.Spool.Take(p, r, -1, limits.MaxBody, spooledOf(attachments)...)
 		if err != nil {
 			return c, limits.spoolFault(err)
 		}
@@ -57,6 +57,14 @@ func (h *Handler) unpack(p *partners.Partner, u *UserMessage, attachments []*att
 	}
 	c.sha256 = dedup.PartsDigest(sums, u.Collaboration.Service, u.Collaboration.Action, u.From.ID, u.To.ID)
 	return c, h.prove(p, c, u, attachments, parts)
+}
+
+// spooledOf are what holds the attachments.
+func spooledOf(list []*attachment) (held []*gateway.Spooled) {
+	for _, a := range list {
+		held = append(held, a.spooled)
+	}
+	return held
 }
 
 // prove keeps what the signature covers, so that it can be verified again: a part
@@ -80,7 +88,7 @@ func (h *Handler) prove(p *partners.Partner, c *content, u *UserMessage, attachm
 			if err != nil {
 				return err
 			}
-			taken, err := h.Spool.Take(p, opened, -1, h.Limits.withDefaults().MaxBody)
+			taken, err := h.Spool.Take(p, opened, -1, h.Limits.withDefaults().MaxBody, append(spooledOf(attachments), c.owned...)...)
 			if err = errors.Join(err, opened.Close()); err != nil {
 				return h.Limits.withDefaults().spoolFault(err)
 			}

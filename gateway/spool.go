@@ -61,14 +61,18 @@ type Spooled struct {
 	of    *partners.Partner // whose share it is in; nil: nobody's
 	file  int64             // bytes reserved
 	open  bool              // the file counts among the partner's
+
+	beside []*Spooled // of the same delivery
 }
 
 // Take reads r, which partner p sends, to its end; p is nil where nobody else
 // does. expect is how long r says it is, -1 if it does not; limit is the longest
 // that is taken. It gives ErrTooLarge, ErrSpoolFull or ErrSpoolShare, before
 // anything is read if expect tells; an error of r as it is; any other error is the
-// disk's. A partner's only payload may be as large as the cap.
-func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64) (*Spooled, error) {
+// disk's. A partner's only delivery may be as large as the cap: beside are what was
+// taken in of the same one, such as its other parts, which share its room. One that is
+// alone and does not fit would else be told to come again for ever.
+func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64, beside ...*Spooled) (*Spooled, error) {
 	if expect > limit {
 		return nil, ErrTooLarge
 	}
@@ -76,7 +80,7 @@ func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64) (*Sp
 	if expect > threshold && s.used.Load()+expect > orDefault(s.Cap, DefaultSpoolCap) {
 		return nil, ErrSpoolFull
 	}
-	in := &Spooled{spool: s, of: p, Blank: true}
+	in := &Spooled{spool: s, of: p, Blank: true, beside: beside}
 	if expect > threshold && in.overShare(expect) {
 		return nil, ErrSpoolShare
 	}
@@ -199,7 +203,7 @@ func (in *Spooled) reserve(n int64) error {
 }
 
 // overShare reports whether n more bytes are more than the partner's share. Who
-// has no other file may fill the spool.
+// has files of no other delivery may fill the spool.
 func (in *Spooled) overShare(n int64) bool {
 	if in.of == nil {
 		return false
@@ -208,7 +212,16 @@ func (in *Spooled) overShare(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	has := s.by[in.of.ID]
-	if has == nil || has.files == 0 || in.open && has.files == 1 {
+	if has == nil {
+		return false
+	}
+	others := has.files
+	for _, mine := range append([]*Spooled{in}, in.beside...) {
+		if mine.open && mine.of == in.of {
+			others--
+		}
+	}
+	if others <= 0 {
 		return false
 	}
 	return has.bytes+n > int64(shareOf(in.of, int(orDefault(s.Cap, DefaultSpoolCap))))

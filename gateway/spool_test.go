@@ -109,6 +109,48 @@ func TestSpool(t *testing.T) {
 		}
 	})
 
+	t.Run("the payloads of one delivery are one: alone it may fill the spool, beside another it has the share", func(t *testing.T) {
+		s := &Spool{Dir: t.TempDir(), Threshold: 1, Cap: 100}
+		acme := &partners.Partner{ID: "acme", Share: 30}
+		give := func(bytes int, beside ...*Spooled) (*Spooled, error) {
+			return s.Take(acme, strings.NewReader(strings.Repeat("x", bytes)), -1, 100, beside...)
+		}
+		var mine []*Spooled
+		for _, bytes := range []int{40, 30, 20} {
+			in, err := give(bytes, mine...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine = append(mine, in)
+		}
+		if _, err := give(11, mine...); !errors.Is(err, ErrSpoolFull) {
+			t.Errorf("more than the cap: %v", err)
+		}
+		if _, err := give(5); !errors.Is(err, ErrSpoolShare) {
+			t.Errorf("another delivery: %v", err)
+		}
+		for _, in := range mine[1:] {
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		other, err := s.Take(&partners.Partner{ID: "acme", Share: 60}, strings.NewReader(strings.Repeat("x", 15)), -1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := give(5, mine[0]); !errors.Is(err, ErrSpoolShare) {
+			t.Errorf("beside another delivery: %v", err)
+		}
+		for _, in := range []*Spooled{mine[0], other} {
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(s.by) != 0 || s.used.Load() != 0 {
+			t.Errorf("%d partners have files, of %d bytes", len(s.by), s.used.Load())
+		}
+	})
+
 	t.Run("what is too large is not taken, wherever that shows", func(t *testing.T) {
 		for _, c := range []struct {
 			text          string
