@@ -10,6 +10,6 @@
 // bounds nothing. The tree is etree's; it is built here from our own items, and
 // looked into by expanded names (Child, Only, Attr, Text), never by prefixes.
 //
-// It does not read DTDs, XML 1.1 or an encoding other than UTF-8, and resolves no
-// entity but the five of XML 1.0 §4.6.
+// It does not read DTDs or XML 1.1, of encodings other than UTF-8 only those that
+// Limits lets stand, and resolves no entity but the five of XML 1.0 §4.6.
 package infoset

@@ -15,6 +15,9 @@ type Limits struct {
 	// Instructions lets processing instructions stand. SOAP 1.2 part 1 §5 has none in a
 	// message.
 	Instructions bool
+	// Encodings lets the text be UTF-16, or of a character set of one byte a character
+	// that its declaration names (XML 1.0 §4.3.3); else it is UTF-8.
+	Encodings bool
 }
 
 // maxBindings bounds the namespace declarations in scope: each name looks through
@@ -33,7 +36,7 @@ var Header = Limits{
 // the open elements are held.
 var Payload = Limits{
 	Bytes: math.MaxInt64, Depth: 512, Items: math.MaxInt64, Attributes: 1_024,
-	Names: 1_024, Values: 1 << 20, Notes: 1 << 20, Instructions: true,
+	Names: 1_024, Values: 1 << 20, Notes: 1 << 20, Instructions: true, Encodings: true,
 }
 
 func (l Limits) orHeader() Limits {

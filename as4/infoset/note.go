@@ -4,12 +4,9 @@ import "strings"
 
 // begin reads the byte order mark and the XML declaration: XML 1.0 §2.8, §4.3.3.
 func (r *Reader) begin() error {
-	for _, mark := range []string{"\xFE\xFF", "\xFF\xFE", "\x00<", "<\x00", "\x00\x00", "Lo\xA7\x94"} {
-		if r.has(mark) {
-			return r.fault("the document is not UTF-8")
-		}
+	if err := r.sniff(); err != nil {
+		return err
 	}
-	r.take("\xEF\xBB\xBF")
 	if !r.has("<?xml ") && !r.has("<?xml\t") && !r.has("<?xml\n") && !r.has("<?xml\r") {
 		return nil
 	}
@@ -23,7 +20,7 @@ func (r *Reader) begin() error {
 // declaration holds the pseudo-attributes of the XML declaration against the one
 // that is read here: version 1.0, then the encoding, then standalone.
 func (r *Reader) declaration(text string) error {
-	rest := text
+	rest, encoding := text, ""
 	for i, key := range []string{"version", "encoding", "standalone"} {
 		trimmed := strings.TrimLeft(rest, " \t\n")
 		value, after, ok := pseudo(trimmed, key)
@@ -40,8 +37,8 @@ func (r *Reader) declaration(text string) error {
 		switch {
 		case key == "version" && value != "1.0":
 			return r.fault("XML version %q is not read, only 1.0", value)
-		case key == "encoding" && !strings.EqualFold(value, "UTF-8") && !strings.EqualFold(value, "US-ASCII"):
-			return r.fault("the encoding %q is not read, only UTF-8", value)
+		case key == "encoding":
+			encoding = value
 		case key == "standalone" && value != "yes" && value != "no":
 			return r.fault("standalone is %q in the XML declaration, not yes or no", value)
 		}
@@ -49,7 +46,10 @@ func (r *Reader) declaration(text string) error {
 	if strings.Trim(rest, " \t\n") != "" {
 		return r.fault("the XML declaration holds %q", rest)
 	}
-	return nil
+	if encoding == "" {
+		return nil
+	}
+	return r.declared(encoding)
 }
 
 // pseudo cuts key = "value" off the front of text.

@@ -2,6 +2,7 @@ package infoset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -19,8 +20,9 @@ type Reader struct {
 	failed     error // what ended the input or the reading
 	begun      bool  // the byte order mark and the XML declaration are behind
 	rootOpened bool
-	endPending bool // an empty-element tag was read: its End comes next
-	inSection  bool // a CDATA section goes on
+	endPending bool   // an empty-element tag was read: its End comes next
+	inSection  bool   // a CDATA section goes on
+	encoding   string // that it is decoded from; "" is UTF-8
 	items      int64
 
 	open     []opened
@@ -156,6 +158,9 @@ func (r *Reader) more() bool {
 		if r.before+int64(r.to) > r.limits.Bytes {
 			r.failed = r.fault("the document is longer than %d bytes", r.limits.Bytes)
 			return false
+		}
+		if m, ok := errors.AsType[*misencoded](err); ok {
+			err = r.fault("%s", m.Error())
 		}
 		if err != nil {
 			r.failed = err

@@ -163,6 +163,7 @@ func TestReaderRefuses(t *testing.T) {
 		{"\xff\xfe<\x00a\x00/\x00>\x00", "line 1, byte 0: the document is not UTF-8"},
 		{"\x00<\x00a\x00/\x00>", "line 1, byte 0: the document is not UTF-8"},
 		{`<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, `line 1, byte 43: the encoding "ISO-8859-1" is not read, only UTF-8`},
+		{"\x00\x00\x00<", "line 1, byte 0: the document is neither UTF-8 nor UTF-16, nor does it extend ASCII"},
 		{`<?xml version="1.1"?><a/>`, `line 1, byte 21: XML version "1.1" is not read, only 1.0`},
 		{`<?xml encoding="UTF-8"?><a/>`, "line 1, byte 24: the XML declaration names no version"},
 		{`<?xml version="1.0"encoding="UTF-8"?><a/>`, "line 1, byte 37: white space is missing before encoding in the XML declaration"},

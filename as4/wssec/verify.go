@@ -382,5 +382,8 @@ func (t target) fits(r Reference) error {
 			return nil
 		}
 	}
+	if t.part != nil && t.part.form() == xmlForm && len(sums) == 1 {
+		return unauthenticated("the digest of %q is not that of the signature: it is XML by its type, and cannot be made canonical: send XML 1.0 without a document type, in UTF-8, UTF-16 or a character set of one byte a character", r.URI)
+	}
 	return unauthenticated("the digest of %q is not that of the signature: it was changed after signing, or signed in another order than compress, sign, encrypt", r.URI)
 }
