@@ -158,14 +158,29 @@ func CPU(pid int) (time.Duration, error) {
 // TreeCPU is CPU of a process, of its children that run and of those that have
 // ended.
 func TreeCPU(parent int) (time.Duration, error) {
-	f, err := stat(parent)
-	if err != nil {
-		return 0, err
+	for {
+		before, err := stat(parent)
+		if err != nil {
+			return 0, err
+		}
+		running, err := childrenCPU(parent)
+		if err != nil {
+			return 0, err
+		}
+		after, err := stat(parent)
+		if err != nil {
+			return 0, err
+		}
+		// A child that ended meanwhile is in neither.
+		if before[13] == after[13] && before[14] == after[14] {
+			own, err := ticks(after[11], after[12], after[13], after[14])
+			return own + running, err
+		}
 	}
-	sum, err := ticks(f[11], f[12], f[13], f[14])
-	if err != nil {
-		return 0, err
-	}
+}
+
+// childrenCPU is CPU of the children that run, with theirs.
+func childrenCPU(parent int) (sum time.Duration, err error) {
 	children, err := Children(parent)
 	if err != nil {
 		return 0, err
