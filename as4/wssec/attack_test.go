@@ -302,9 +302,14 @@ func TestForgery(t *testing.T) {
 			for signed, taken := range map[string]bool{"application/edifact": false, "application/gzip": false, overlooked[0]: true, "": true} {
 				p := part("a@b", overlooked[0], []byte(overlooked[1]))
 				p.SignedType = signed
-				_, err := read(t, sent.SOAP).Verify([]wssec.Part{p}, pinned)
+				verified, err := read(t, sent.SOAP).Verify([]wssec.Part{p}, pinned)
 				if taken != (err == nil) || err != nil && wssec.ReasonOf(err) != wssec.Unauthenticated {
 					t.Errorf("%q as %s, where %q was signed as %q: %v", overlooked[1], overlooked[0], genuine, signed, err)
+				}
+				if signed == "" && err == nil { // nobody says what it is, and what is read is what was signed
+					if got := string(content(t, verified.Parts[0])); got != genuine {
+						t.Errorf("%q is read of what was signed as %q", got, genuine)
+					}
 				}
 				p = part("a@b", overlooked[0], []byte(genuine))
 				p.SignedType = signed

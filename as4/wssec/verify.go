@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"crypto/x509"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/beevik/etree"
@@ -162,6 +163,7 @@ func (e *Envelope) Verify(parts []Part, v Verification) (*Signature, error) {
 		return nil, err
 	}
 	result := &Signature{Certificate: certificate, Method: s.method, References: s.references}
+	parts = slices.Clone(parts)
 	targets, err := e.targets(s.references, parts, result)
 	if err != nil {
 		return nil, err
@@ -377,10 +379,14 @@ func (t target) fits(r Reference) error {
 		}
 		sums = [][]byte{h.Sum(nil)}
 	}
-	for _, sum := range sums {
-		if subtle.ConstantTimeCompare(sum, r.DigestValue) == 1 {
-			return nil
+	for i, sum := range sums {
+		if subtle.ConstantTimeCompare(sum, r.DigestValue) != 1 {
+			continue
 		}
+		if i < len(sums)-1 && t.part.SignedType == "" {
+			t.part.asDigested()
+		}
+		return nil
 	}
 	if t.part != nil && t.part.form() == xmlForm && len(sums) == 1 {
 		return unauthenticated("the digest of %q is not that of the signature: it is XML by its type, and cannot be made canonical: send XML 1.0 without a document type, in UTF-8, UTF-16 or a character set of one byte a character", r.URI)
