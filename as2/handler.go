@@ -128,7 +128,12 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	defer d.close()
 	unread := d.spooled == nil && r.ContentLength != 0
 	if d.partner != nil {
-		line.Partner, line.MessageID = d.partner.ID, d.key
+		line.MessageID = d.key
+		if d.unproved() {
+			line.Claimed = d.partner.ID
+		} else {
+			line.Partner = d.partner.ID
+		}
 	}
 	switch {
 	case err != nil:

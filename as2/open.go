@@ -49,6 +49,12 @@ func (o *opened) close() {
 	o.leave = nil
 }
 
+// unproved tells that a message is refused that has to be signed, before a signature of
+// the partner's was found right: anybody may have used its name.
+func (o *opened) unproved() bool {
+	return o.fault != nil && o.partner.AS2.SignatureRequired && (o.m == nil || !o.m.Signed)
+}
+
 // open reads a request: who, which message, and only then the body; then what is in it.
 // Its error is a *refusal, or ours. A fault of the message is no error: it is received
 // as one, so that it is journalled, and told after that.

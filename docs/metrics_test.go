@@ -60,7 +60,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 		delete(labels, "le")
 		are[m[1]] = m[2] + " " + strings.Join(slices.Sorted(maps.Keys(labels)), " ")
 	}
-	are["edigw_certificate_expiry_timestamp_seconds"] = "gauge partner purpose" // the tutorial's partner has no certificate; cmd/edigw tests it
+	// The tutorial's partner has no certificate, and its organisation no key; cmd/edigw tests them.
+	are["edigw_certificate_expiry_timestamp_seconds"] = "gauge partner purpose"
+	are["edigw_key_expiry_timestamp_seconds"] = "gauge organisation purpose"
 	if diff := cmp.Diff(are, shown); diff != "" {
 		t.Errorf("metrics (-) and docs/reference/metrics.md (+):\n%s", diff)
 	}

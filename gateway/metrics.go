@@ -42,8 +42,8 @@ func NewMetrics(r prometheus.Registerer, version string) (*Metrics, error) {
 			Name: "edigw_verdicts_total", Help: "Deliveries with a receipt, by what they were: first, duplicate, drift and so on.",
 		}, []string{"transport", "verdict"}),
 		rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "edigw_rejections_total", Help: "Deliveries answered negatively, by reason.",
-		}, []string{"transport", "reason"}),
+			Name: "edigw_rejections_total", Help: "Deliveries answered negatively, by reason and by whose they were, or whose name they used.",
+		}, []string{"transport", "partner", "reason"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "edigw_receive_seconds", Help: "Time from the request's header to the answer, of authenticated deliveries.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
@@ -82,7 +82,7 @@ func (m *Metrics) Count(l *Line, now time.Time) {
 	}
 	m.deliveries.WithLabelValues(l.Transport, l.Partner, l.Outcome()).Inc()
 	if reason := l.reason(); reason != "" {
-		m.rejections.WithLabelValues(l.Transport, reason).Inc()
+		m.rejections.WithLabelValues(l.Transport, l.named(), reason).Inc()
 	}
 	if l.Partner == UnknownPartner {
 		return // how fast strangers are turned away would drown the rest
@@ -92,6 +92,15 @@ func (m *Metrics) Count(l *Line, now time.Time) {
 		m.verdicts.WithLabelValues(l.Transport, string(l.Receipt.Verdict)).Inc()
 		m.last.WithLabelValues(l.Partner).Set(float64(now.UnixMilli()) / 1000)
 	}
+}
+
+// named is the partner whose a delivery was or, where nobody has proved to be one, whose
+// name it used: a signature that does not hold is a matter of that partner's.
+func (l *Line) named() string {
+	if l.Partner == UnknownPartner && l.Claimed != "" {
+		return l.Claimed
+	}
+	return l.Partner
 }
 
 // reason says why an answer was negative, in words of a fixed list; "" for a

@@ -19,6 +19,7 @@ func TestMetrics(t *testing.T) {
 	m.Count(&Line{Transport: "http", Partner: "acme", Receipt: &Receipt{Answer: ToldDrift, Verdict: Drift}, Took: 3 * time.Millisecond}, now)
 	m.Count(&Line{Transport: "http", Partner: UnknownPartner, Reason: "unknown-token"}, now)
 	m.Count(&Line{Transport: "as2", Partner: "acme", Err: ErrBusy}, now)
+	m.Count(&Line{Transport: "as4", Partner: UnknownPartner, Claimed: "acme", Reason: "failed-authentication"}, now)
 
 	families, err := registry.Gather()
 	if err != nil {
@@ -39,18 +40,20 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"edigw_build_info":                                   1,
-		"edigw_deliveries_total busy acme as2":               1,
-		"edigw_deliveries_total quarantined acme http":       1,
-		"edigw_deliveries_total refused unknown http":        1,
-		"edigw_inflight http":                                1,
-		"edigw_partner_last_delivery_timestamp_seconds acme": 1_800_000_000,
-		"edigw_receive_seconds as2":                          1,
-		"edigw_receive_seconds http":                         1,
-		"edigw_rejections_total payload-drift http":          1,
-		"edigw_rejections_total unknown-token http":          1,
-		"edigw_spool_bytes":                                  0,
-		"edigw_verdicts_total http drift":                    1,
+		"edigw_build_info":                                      1,
+		"edigw_deliveries_total busy acme as2":                  1,
+		"edigw_deliveries_total quarantined acme http":          1,
+		"edigw_deliveries_total refused unknown as4":            1,
+		"edigw_deliveries_total refused unknown http":           1,
+		"edigw_inflight http":                                   1,
+		"edigw_partner_last_delivery_timestamp_seconds acme":    1_800_000_000,
+		"edigw_receive_seconds as2":                             1,
+		"edigw_receive_seconds http":                            1,
+		"edigw_rejections_total acme failed-authentication as4": 1,
+		"edigw_rejections_total acme payload-drift http":        1,
+		"edigw_rejections_total unknown unknown-token http":     1,
+		"edigw_spool_bytes":                                     0,
+		"edigw_verdicts_total http drift":                       1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

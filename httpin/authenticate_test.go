@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/edigw/edigw/gateway"
 )
 
 func TestAuthentication(t *testing.T) {
@@ -45,7 +47,7 @@ func TestAuthentication(t *testing.T) {
 			{"paused partner", "paused", "Bearer " + pausedToken, "paused"},
 		}
 		var first answer
-		reasons := map[string]float64{}
+		reasons := map[[2]string]float64{} // and whose path was used, of those that there are
 		for i, try := range attempts {
 			a := in.post(t, try.partner, strings.NewReader(interchange), "Authorization", try.credentials, "Idempotency-Key", "x")
 			a.Header.Del("Date")
@@ -55,7 +57,11 @@ func TestAuthentication(t *testing.T) {
 			if diff := cmp.Diff(first, a); diff != "" {
 				t.Errorf("%s is answered differently:\n%s", try.name, diff)
 			}
-			reasons[try.reason]++
+			named := gateway.UnknownPartner
+			if in.Partner(try.partner) != nil {
+				named = try.partner
+			}
+			reasons[[2]string{named, try.reason}]++
 		}
 		if first.Status != 401 || first.problem(t) != "unauthorized" {
 			t.Errorf("got %d %s", first.Status, first.Body)
@@ -67,8 +73,8 @@ func TestAuthentication(t *testing.T) {
 		if n := len(in.deliveries()); n != 0 {
 			t.Errorf("%d deliveries were received from strangers", n)
 		}
-		for reason, n := range reasons {
-			in.counted(t, n, "edigw_rejections_total", "transport", "http", "reason", reason)
+		for of, n := range reasons {
+			in.counted(t, n, "edigw_rejections_total", "transport", "http", "partner", of[0], "reason", of[1])
 		}
 		in.counted(t, float64(len(attempts)), "edigw_deliveries_total", "transport", "http", "partner", "unknown", "outcome", "refused")
 		if n := len(in.series(t, "edigw_receive_seconds")) + len(in.series(t, "edigw_partner_last_delivery_timestamp_seconds")); n != 0 {

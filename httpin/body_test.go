@@ -192,7 +192,7 @@ func TestContentDigestOfBody(t *testing.T) {
 			if d.Fault == nil || d.Fault.Reason != "digest-mismatch" {
 				t.Errorf("the fault is %v", d.Fault)
 			}
-			in.counted(t, 1, "edigw_rejections_total", "transport", "http", "reason", "digest-mismatch")
+			in.counted(t, 1, "edigw_rejections_total", "transport", "http", "partner", "acme", "reason", "digest-mismatch")
 		})
 	}
 

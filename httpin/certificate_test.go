@@ -163,7 +163,7 @@ func TestForgedCertificateHeader(t *testing.T) {
 			if n := len(in.deliveries()); n != 0 {
 				t.Errorf("%d deliveries were received", n)
 			}
-			in.counted(t, 1, "edigw_rejections_total", "transport", "http", "reason", reason)
+			in.counted(t, 1, "edigw_rejections_total", "transport", "http", "partner", "acme", "reason", reason)
 		})
 		t.Run(reason+": journalled under the partner whose name was used", func(t *testing.T) {
 			got := in.journalledBy(t, journalled, 1)

@@ -162,6 +162,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{pool}, certificateCollector{directory.Partners, clock.Now},
+		keyCollector{s.admin.ring.Store.List, clock.Now, func(err error) { log.Warn("metrics of our keys are missing", "err", err) }},
 		workCollector{pool, func(err error) { log.Warn("metrics of deferred work are missing", "err", err) }})
 
 	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/edigw/edigw/as2"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/targets"
@@ -90,7 +91,7 @@ type effectsStanding struct {
 // effectsByTarget gives how effects stand at each target there is: where nothing is open
 // too, so that an alarm ends.
 func effectsByTarget(open []outbox.Standing) map[string]effectsStanding {
-	by := map[string]effectsStanding{targets.FolderName: {}}
+	by := map[string]effectsStanding{targets.FolderName: {}, as2.MDNTarget: {}}
 	for _, target := range outbox.AcknowledgementTargets {
 		by[target] = effectsStanding{}
 	}
