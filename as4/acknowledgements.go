@@ -2,7 +2,6 @@ package as4
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,11 +64,8 @@ func forGood(answer *Answered, err error, attempts int) bool {
 
 func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) (*Answered, error) {
 	p := a.Partner(s.Partner)
-	if p == nil || p.AS4 == nil || p.AS4.URL == "" || p.AS4.Reply.Service == "" {
-		return nil, errors.New("the partner's settings name no as4.url and as4.reply any more")
-	}
-	if err := a.Private(p.AS4.URL); err != nil {
-		return nil, err
+	if p == nil {
+		return nil, fmt.Errorf("%w: there is no partner %s", ErrNotConfigured, s.Partner)
 	}
 	var body outbox.AcknowledgementBody
 	if err := json.Unmarshal(s.Body, &body); err != nil {
@@ -80,56 +76,13 @@ func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) (*Answered,
 		kind = "application/EDI-X12"
 	}
 	payload := Bytes(body.Bytes(), kind)
-	payload.Compress = p.AS4.Compression == "gzip"
-	c, err := a.compose(ctx, p, s, payload)
+	payload.Compress = p.AS4 != nil && p.AS4.Compression == "gzip"
+	c, signers, err := Pusher{a.Signers, a.Now}.Compose(ctx, p, Outgoing{MessageID: s.Event.String() + "@edigw", At: s.At, Conversation: s.Event.String(), Payloads: []Payload{payload}})
 	if err != nil {
 		return nil, err
 	}
-	var signers []*x509.Certificate
-	for _, c := range p.CertificatesFor(partners.AS4Sign, a.Now()) {
-		signers = append(signers, c.X509)
-	}
-	if len(signers) == 0 && p.AS4.Unsigned == partners.AS4Refuse {
-		return nil, errors.New("the partner has no certificate for as4_sign that holds now, by which its receipt could be verified")
+	if err := a.Private(p.AS4.URL); err != nil {
+		return nil, err
 	}
 	return Sender{HTTP: a.HTTP, SHA1: p.AS4.SHA1 == partners.AS4Accept}.Send(ctx, p.AS4.URL, c, signers)
-}
-
-// compose makes the message: From and To of what the partner sends, the other way
-// round. Its time is that of the event, so that signing it again gives the same
-// references.
-func (a *Acknowledgements) compose(ctx context.Context, p *partners.Partner, s *outbox.Step, payload Payload) (*Composed, error) {
-	ours, err := a.Signers(ctx, p.Organisation)
-	if err != nil {
-		return nil, fmt.Errorf("key to sign with: %w", err)
-	}
-	signing := signingFor(p.AS4, ours)
-	if signing == nil && p.AS4.Unsigned == partners.AS4Refuse {
-		return nil, errNoKey
-	}
-	var encrypting *wssec.Encrypting
-	switch to := p.CertificatesFor(partners.AS4Encrypt, a.Now()); {
-	case len(to) > 0:
-		encrypting = &wssec.Encrypting{Recipient: to[0].X509}
-	case p.AS4.Unencrypted == partners.AS4Refuse:
-		return nil, errors.New("the partner has no certificate for as4_encrypt that holds now")
-	}
-	u := &UserMessage{
-		MPC:         p.AS4.MPC,
-		MessageInfo: MessageInfo{Timestamp: s.At, MessageID: s.Event.String() + "@edigw"},
-		From:        Party{p.AS4.To.ID, p.AS4.To.Type, orRole(p.AS4.To.Role, InitiatorRole)},
-		To:          Party{p.AS4.From.ID, p.AS4.From.Type, orRole(p.AS4.From.Role, ResponderRole)},
-		Collaboration: CollaborationInfo{Agreement: Agreement{Value: p.AS4.Agreement, Type: p.AS4.AgreementType},
-			Service: p.AS4.Reply.Service, ServiceType: p.AS4.Reply.Type, Action: p.AS4.Reply.Action, ConversationID: s.Event.String()},
-	}
-	return Compose(u, []Payload{payload}, signing, encrypting)
-}
-
-// orRole turns the two roles of the specification round, since whoever sends is the
-// initiator; a role of the partner's own stays with it.
-func orRole(configured, ours string) string {
-	if configured == "" || configured == InitiatorRole || configured == ResponderRole {
-		return ours
-	}
-	return configured
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/as2"
-	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/partners/keys"
 	"github.com/edigw/edigw/targets"
 )
@@ -63,17 +62,12 @@ func (c *as2Send) Run(a *app) error {
 	}
 	told := &sentTold{Partner: c.Partner, MessageID: strings.Trim(c.MessageID, "<>")}
 	err = c.with(a, func(store *keys.Store) error {
-		directory := &partners.Directory{Store: &partners.Store{Pool: store.Pool}}
-		if err := directory.Load(a.ctx); err != nil {
+		p, ring, err := partnerOf(a, store, c.Partner)
+		if err != nil {
 			return err
 		}
-		p := directory.Partner(c.Partner)
-		if p == nil {
-			return fmt.Errorf("there is no partner %s", c.Partner)
-		}
 		told.URL = p.AS2.Send.URL
-		ring := &keys.Ring{Store: store}
-		if err := ring.Load(a.ctx); err != nil {
+		if err := signedByHand(a, store, "as2.sent", p.ID, told.URL, told.MessageID); err != nil {
 			return err
 		}
 		s := &as2.Sender{Keys: keyring{ring, time.Now}.as2Keys, Client: guard.Client(c.Timeout)}

@@ -19,23 +19,27 @@ import (
 )
 
 type as4Command struct {
-	Send as4Send `cmd:"" help:"Send files as an AS4 message, and hold the receipt against what was sent. Needs no server."`
+	Send as4Send `cmd:"" help:"Send files as an AS4 message, and hold the receipt against what was sent. Needs no server: with --partner it works on the database."`
 }
 
-// as4Send sends as an access point does: what a partner would, to try a connection.
+// as4Send sends as an access point does: to a partner as we do, or with what the flags
+// name as somebody else would, to try a connection.
 type as4Send struct {
 	Files []string `arg:"" optional:"" help:"The payloads, in order; - for standard input. None with --ping."`
 
-	URL         string `required:"" placeholder:"URL" help:"Where to send to, like https://edi.example/as4."`
-	From        string `required:"" placeholder:"ID" help:"eb:PartyId of who sends."`
+	Partner      string   `placeholder:"ID" help:"Send to this partner as its settings say, with our keys; the flags from --from to --signer are for a message without it."`
+	AllowTargets []string `setting:"" placeholder:"HOST,…" help:"With --partner: hosts, addresses and networks inside your own network that may be sent to, like as4.south.example,10.1.0.0/16."`
+
+	URL         string `placeholder:"URL" help:"Where to send to, like https://edi.example/as4; with --partner as4.url if left out."`
+	From        string `placeholder:"ID" help:"eb:PartyId of who sends."`
 	FromType    string `placeholder:"TYPE" help:"Its type."`
 	FromRole    string `placeholder:"ROLE" default:"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/initiator" help:"eb:Role of who sends."`
-	To          string `required:"" placeholder:"ID" help:"eb:PartyId of who receives."`
+	To          string `placeholder:"ID" help:"eb:PartyId of who receives."`
 	ToType      string `placeholder:"TYPE" help:"Its type."`
 	ToRole      string `placeholder:"ROLE" default:"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/responder" help:"eb:Role of who receives."`
-	Service     string `placeholder:"SERVICE" help:"eb:Service; needed without --ping."`
+	Service     string `placeholder:"SERVICE" help:"eb:Service; needed without --ping; with --partner that of as4.reply if left out."`
 	ServiceType string `placeholder:"TYPE" help:"Its type."`
-	Action      string `placeholder:"ACTION" help:"eb:Action; needed without --ping."`
+	Action      string `placeholder:"ACTION" help:"eb:Action, likewise."`
 	Agreement   string `placeholder:"AGREEMENT" help:"eb:AgreementRef."`
 	Ping        bool   `help:"Send to the test service: it is answered, and never delivered."`
 
@@ -53,6 +57,15 @@ type as4Send struct {
 	Patience time.Duration `default:"2m" placeholder:"TIME" help:"How long the answer may take once the message is sent."`
 	Retries  int           `default:"3" help:"How often to send again where no answer says what became of it."`
 	Output   string        `short:"o" enum:"table,json" default:"table" help:"table or json."`
+	keyFlags
+}
+
+// as4Prepared is a message that is ready to be sent.
+type as4Prepared struct {
+	url      string
+	composed *as4.Composed
+	signers  []*x509.Certificate // that may have signed the receipt
+	sender   as4.Sender
 }
 
 // as4Told is what came of a message.
@@ -68,23 +81,24 @@ type as4Told struct {
 
 // Run sends, and again under the same MessageId while there is no answer.
 func (c *as4Send) Run(a *app) error {
-	composed, signers, err := c.compose(a)
+	prepare := c.byFlags
+	if c.Partner != "" {
+		prepare = c.toPartner
+	}
+	m, err := prepare(a)
 	if err != nil {
 		return err
 	}
-	told := as4Told{MessageID: composed.MessageID}
+	told := as4Told{MessageID: m.composed.MessageID}
 	var answered *as4.Answered
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = c.Patience // behind the last byte
-	sender := as4.Sender{HTTP: &http.Client{Transport: transport}}
 	for {
 		told.Attempts++
-		answered, err = sender.Send(a.ctx, c.URL, composed, signers)
+		answered, err = m.sender.Send(a.ctx, m.url, m.composed, m.signers)
 		refused := (*as4.Refused)(nil)
 		if err == nil || errors.As(err, &refused) && !refused.Again || errors.Is(err, as4.ErrInvalidReceipt) || told.Attempts > c.Retries || a.ctx.Err() != nil {
 			break
 		}
-		a.progress("no receipt: %v; sending %s again", err, composed.MessageID)
+		a.progress("no receipt: %v; sending %s again", err, m.composed.MessageID)
 		select {
 		case <-a.ctx.Done():
 		case <-time.After(time.Duration(told.Attempts) * time.Second):
@@ -127,6 +141,9 @@ func (c *as4Send) tell(a *app, told as4Told) error {
 	}
 	if told.Outcome == "received" {
 		by := "its signature was not looked at: name the certificate with --signer"
+		if c.Partner != "" {
+			by = "its signature was not looked at: the partner has no certificate for as4_sign"
+		}
 		if told.Signer != "" {
 			by = "signed by " + told.Signer
 		}
@@ -140,8 +157,51 @@ func (c *as4Send) tell(a *app, told as4Told) error {
 	return nil
 }
 
-// compose reads what the flags name and builds the message.
-func (c *as4Send) compose(a *app) (*as4.Composed, []*x509.Certificate, error) {
+// ids checks what both ways of sending need, and gives the message its id.
+func (c *as4Send) ids() error {
+	switch {
+	case c.Ping && (c.Service != "" || c.Action != ""):
+		return usage("--ping has a service and an action of its own; leave --service and --action out")
+	case (c.Service == "") != (c.Action == ""):
+		return usage("--service and --action belong together")
+	case !c.Ping && len(c.Files) == 0:
+		return usage("name the files to send, or --ping")
+	}
+	if c.MessageID == "" {
+		c.MessageID = uuid.NewString() + "@edigw"
+	}
+	return nil
+}
+
+// payloads opens what the files hold.
+func (c *as4Send) payloads(a *app, compress bool) ([]as4.Payload, error) {
+	var payloads []as4.Payload
+	for _, file := range c.Files {
+		p := as4.Payload{MimeType: c.MimeType, Compress: compress, Open: func() (io.ReadCloser, error) { return os.Open(file) }}
+		if file == "-" {
+			text, err := a.whole(file)
+			if err != nil {
+				return nil, err
+			}
+			p = as4.Bytes(text, c.MimeType)
+			p.Compress = compress
+		}
+		payloads = append(payloads, p)
+	}
+	return payloads, nil
+}
+
+// byFlags reads what the flags name and builds the message.
+func (c *as4Send) byFlags(a *app) (*as4Prepared, error) {
+	switch {
+	case c.URL == "" || c.From == "" || c.To == "":
+		return nil, usage("--url, --from and --to are needed; or --partner, whose settings have them")
+	case !c.Ping && c.Service == "":
+		return nil, usage("--service and --action are needed, or --ping")
+	}
+	if err := c.ids(); err != nil {
+		return nil, err
+	}
 	u := &as4.UserMessage{
 		MessageInfo: as4.MessageInfo{Timestamp: time.Now(), MessageID: c.MessageID},
 		From:        as4.Party{ID: c.From, Type: c.FromType, Role: c.FromRole},
@@ -149,41 +209,22 @@ func (c *as4Send) compose(a *app) (*as4.Composed, []*x509.Certificate, error) {
 		Collaboration: as4.CollaborationInfo{Agreement: as4.Agreement{Value: c.Agreement}, Service: c.Service, ServiceType: c.ServiceType,
 			Action: c.Action, ConversationID: c.Conversation},
 	}
-	switch {
-	case c.Ping && (c.Service != "" || c.Action != ""):
-		return nil, nil, usage("--ping has a service and an action of its own; leave --service and --action out")
-	case c.Ping:
+	if c.Ping {
 		u.Collaboration.Service, u.Collaboration.Action = as4.TestService, as4.TestAction
-	case c.Service == "" || c.Action == "":
-		return nil, nil, usage("--service and --action are needed, or --ping")
-	case len(c.Files) == 0:
-		return nil, nil, usage("name the files to send, or --ping")
 	}
-	if u.MessageInfo.MessageID == "" {
-		u.MessageInfo.MessageID = uuid.NewString() + "@edigw"
-	}
-	var payloads []as4.Payload
-	for _, file := range c.Files {
-		p := as4.Payload{MimeType: c.MimeType, Compress: c.Compress, Open: func() (io.ReadCloser, error) { return os.Open(file) }}
-		if file == "-" {
-			text, err := a.whole(file)
-			if err != nil {
-				return nil, nil, err
-			}
-			p = as4.Bytes(text, c.MimeType)
-			p.Compress = c.Compress
-		}
-		payloads = append(payloads, p)
+	payloads, err := c.payloads(a, c.Compress)
+	if err != nil {
+		return nil, err
 	}
 	signing, err := c.signing()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var encrypting *wssec.Encrypting
 	if c.EncryptTo != "" {
 		to, err := oneCertificate(c.EncryptTo)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		encrypting = &wssec.Encrypting{Recipient: to}
 	}
@@ -191,12 +232,19 @@ func (c *as4Send) compose(a *app) (*as4.Composed, []*x509.Certificate, error) {
 	if c.Signer != "" {
 		by, err := oneCertificate(c.Signer)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		signers = append(signers, by)
 	}
 	composed, err := as4.Compose(u, payloads, signing, encrypting)
-	return composed, signers, err
+	return &as4Prepared{c.URL, composed, signers, as4.Sender{HTTP: c.patient(http.DefaultTransport.(*http.Transport))}}, err
+}
+
+// patient is a client that waits for an answer as long as it is told to.
+func (c *as4Send) patient(by *http.Transport) *http.Client {
+	transport := by.Clone()
+	transport.ResponseHeaderTimeout = c.Patience // behind the last byte
+	return &http.Client{Transport: transport}
 }
 
 func (c *as4Send) signing() (*wssec.Signing, error) {
