@@ -36,7 +36,7 @@ import (
 )
 
 func main() {
-	rate.Main()
+	rate.Main(isProcessed)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := run{out: os.Stdout}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"errors"
@@ -35,9 +36,13 @@ func (r *run) loads() []load {
 	}
 }
 
-// processedMDN is in the body of an MDN, signed or not, for what was processed: RFC 4130
-// §7.4.3.
-const processedMDN = `(?i)\ndisposition:[^;]*;\s*processed\s*[\r\n]`
+// isProcessed tells whether an answer's body is an MDN, signed or not, for what was
+// processed without an error: RFC 4130 §7.4.3.
+func isProcessed(body []byte) bool {
+	_, kind, is := bytes.Cut(body, []byte("MDN-sent-automatically;"))
+	rest, processed := bytes.CutPrefix(bytes.TrimLeft(kind, " \t\r\n"), []byte("processed"))
+	return is && processed && len(rest) > 0 && (rest[0] == '\r' || rest[0] == '\n')
+}
 
 // measureRates has edigw and the peers' receivers take the same messages, signed and
 // encrypted, made before and all different, by turns; each answers with a signed MDN.
@@ -69,12 +74,11 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 	}
 	b := rate.Bench{
 		Receivers:  []rate.Receiver{{Name: "edigw", URL: "http://" + g.running.Address + "/as2", CPU: g.site.CPU(g.running)}},
-		Positive:   processedMDN,
 		Limit:      limit.Program{Path: r.limit, URL: lim, Clients: rate.Clients, Seconds: 2, Server: g.site.Postmaster(), Alone: true},
 		Checkpoint: g.site.Checkpoint, Rounds: r.rounds, Warm: 3, Out: r.out,
 	}
 	for _, name := range []string{"phase2", "pyas2"} {
-		b.Receivers = append(b.Receivers, rate.Receiver{Name: name, URL: servers[name].address, CPU: func() (program, database time.Duration, err error) {
+		b.Receivers = append(b.Receivers, rate.Receiver{Name: name, URL: servers[name].address, Fresh: name == "phase2", CPU: func() (program, database time.Duration, err error) {
 			program, err = site.CPU(servers[name].process.Pid())
 			return program, 0, err
 		}})

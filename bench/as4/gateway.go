@@ -65,7 +65,7 @@ func (r *run) yaml() (string, error) {
 		fmt.Fprintf(&b, "kind: Organisation\nid: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\n---\n", receiver, keys, recipient)
 	}
 	for _, a := range agreements() {
-		fmt.Fprintf(&b, "kind: Partner\nid: %s-%s\norganisation: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\ntypes: [INVOIC]\n", sender, a.name, receiver, a.keys, a.sender)
+		fmt.Fprintf(&b, "kind: Partner\nid: %s-%s\norganisation: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\ntypes: [INVOIC, %s]\n", sender, a.name, receiver, a.keys, a.sender, keptType)
 		fmt.Fprintf(&b, "as4:\n  profile: %s\n  from: {id: %s-%s, type: %q}\n  to: {id: %s-%s, type: %q}\n", a.profile, sender, a.name, a.partyType, receiver, a.keys, a.partyType)
 		fmt.Fprintf(&b, "  services: [{service: %q, type: %q, action: %s}]\n  unencrypted: accept\ncertificates:\n", service, serviceType, action)
 		for _, purpose := range []string{"sign", "encrypt"} {

@@ -37,7 +37,7 @@ import (
 )
 
 func main() {
-	rate.Main()
+	rate.Main(isReceipt)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := run{out: os.Stdout, rsa: 3072}

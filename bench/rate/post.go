@@ -1,6 +1,7 @@
 package rate
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -8,10 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -26,11 +28,11 @@ type Message struct {
 	Body   []byte
 }
 
-// posting is what one run of the generator does: over that many connections that stay
-// open, each the next message when it has the answer to the last one.
+// posting is what one run of the generator does: over that many connections, each the
+// next message when it has the answer to the last one.
 type posting struct {
 	URL      string
-	Positive string // regular expression that a positive answer's body matches
+	Fresh    bool // each message over a connection of its own
 	Clients  int
 	Messages []Message
 }
@@ -44,30 +46,44 @@ type figures struct {
 	P50, P99 time.Duration // from the first byte sent to the last one read
 }
 
-// PostWord is the argument that makes a program the generator: it calls Post then.
-const PostWord = "post"
+// posts is the argument that makes a program the generator.
+const posts = "post"
 
-// Post is the generator as a process of its own, so that its processor time is told
-// apart: a posting in, its figures out.
-func Post(in io.Reader, out io.Writer) error {
+// Main is for the first line of a program that measures. It is the generator, a process
+// of its own so that its processor time is told apart, where the program was started as
+// that, and does not return then; positive tells of an answer's body whether the message
+// was taken.
+func Main(positive func(body []byte) bool) {
+	if len(os.Args) != 2 || os.Args[1] != posts {
+		return
+	}
+	if err := generate(os.Stdin, os.Stdout, positive); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// generate reads a posting, and writes its figures.
+func generate(in io.Reader, out io.Writer, positive func([]byte) bool) error {
 	var p posting
 	if err := gob.NewDecoder(in).Decode(&p); err != nil {
 		return err
 	}
-	f, err := p.run(context.Background())
+	f, err := p.run(positive)
 	if err != nil {
 		return err
 	}
 	return gob.NewEncoder(out).Encode(f)
 }
 
-// posted has the generator run as this program, with PostWord.
+// posted has this program run as the generator.
 func (p posting) posted(ctx context.Context) (f figures, err error) {
 	var in, out, said bytes.Buffer
 	if err := gob.NewEncoder(&in).Encode(p); err != nil {
 		return f, err
 	}
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", PostWord)
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", posts)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &said
 	if err := cmd.Run(); err != nil {
 		return f, fmt.Errorf("post to %s: %w: %s", p.URL, err, bytes.TrimSpace(said.Bytes()))
@@ -76,104 +92,137 @@ func (p posting) posted(ctx context.Context) (f figures, err error) {
 }
 
 // run posts. An answer that is not positive ends it.
-func (p posting) run(ctx context.Context) (f figures, err error) {
-	positive, err := regexp.Compile(p.Positive)
+func (p posting) run(positive func([]byte) bool) (f figures, err error) {
+	to, err := url.Parse(p.URL)
 	if err != nil {
 		return f, err
 	}
-	next := make(chan Message, len(p.Messages))
+	next := make(chan []byte, len(p.Messages))
 	for _, m := range p.Messages {
-		next <- m
+		text, err := m.text(to)
+		if err != nil {
+			return f, err
+		}
+		next <- text
 	}
 	close(next)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: p.Clients, DisableCompression: true}}
-	defer client.CloseIdleConnections()
-	errs, took, again := make([]error, p.Clients), make([][]time.Duration, p.Clients), make([]int, p.Clients)
+	lines := make([]line, p.Clients)
 	before, err := site.OwnCPU()
 	if err != nil {
 		return f, err
 	}
 	var wg sync.WaitGroup
 	begun := time.Now()
-	for i := range p.Clients {
-		wg.Go(func() {
-			for m := range next {
-				start := time.Now()
-				n, err := m.post(ctx, client, p.URL, positive)
-				if again[i] += n; err != nil {
-					errs[i] = err
-					return
-				}
-				took[i] = append(took[i], time.Since(start))
-			}
-		})
+	for i := range lines {
+		lines[i] = line{to: to.Host, fresh: p.Fresh, positive: positive}
+		wg.Go(func() { lines[i].err = lines[i].run(next) })
 	}
 	wg.Wait()
 	f.Took = time.Since(begun)
 	after, err := site.OwnCPU()
-	if err := cmp.Or(cmp.Or(errs...), err); err != nil { // one is enough: the others are alike
+	if err != nil {
 		return f, err
 	}
 	f.CPU = after - before
-	for _, n := range again {
-		f.TryAgain += n
+	var took []time.Duration
+	for _, l := range lines {
+		if l.err != nil { // one is enough: the others are alike
+			return f, l.err
+		}
+		took, f.TryAgain = append(took, l.took...), f.TryAgain+l.again
 	}
-	all := slices.Sorted(slices.Values(slices.Concat(took...)))
-	if f.Messages = len(all); f.Messages > 0 {
-		f.P50, f.P99 = all[len(all)/2], all[len(all)*99/100]
+	slices.Sort(took)
+	if f.Messages = len(took); f.Messages > 0 {
+		f.P50, f.P99 = took[len(took)/2], took[len(took)*99/100]
 	}
 	return f, nil
 }
 
-// post sends it, and again where it is told to come again.
-func (m Message) post(ctx context.Context, client *http.Client, url string, positive *regexp.Regexp) (again int, err error) {
-	for ; ; again++ {
-		wait, err := m.once(ctx, client, url, positive)
-		if err != nil || wait == 0 {
-			return again, err
-		}
-		select {
-		case <-ctx.Done():
-			return again, ctx.Err()
-		case <-time.After(wait):
-		}
+// text is the request in its bytes (RFC 9112 §3).
+func (m Message) text(to *url.URL) ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n", cmp.Or(to.Path, "/"), to.Host, len(m.Body))
+	if err := m.Header.Write(&b); err != nil {
+		return nil, err
 	}
+	b.WriteString("\r\n")
+	b.Write(m.Body)
+	return b.Bytes(), nil
 }
 
-// once sends it. wait is how long to wait before the next time, 0 with a positive answer.
-func (m Message) once(ctx context.Context, client *http.Client, url string, positive *regexp.Regexp) (wait time.Duration, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(m.Body))
-	if err != nil {
-		return 0, err
+// line is one client. net/http's would take a third of a core where messages are small.
+type line struct {
+	to       string
+	fresh    bool
+	positive func([]byte) bool
+	conn     net.Conn
+	from     *bufio.Reader
+
+	took  []time.Duration
+	again int
+	err   error
+}
+
+func (l *line) run(next <-chan []byte) (err error) {
+	defer func() { err = errors.Join(err, l.close()) }()
+	for text := range next {
+		start := time.Now()
+		for {
+			again, wait, err := l.post(text)
+			if err != nil {
+				return err
+			}
+			if !again {
+				break
+			}
+			l.again++
+			time.Sleep(wait)
+		}
+		l.took = append(l.took, time.Since(start))
 	}
-	request.Header = m.Header.Clone()
-	answer, err := client.Do(request)
-	if err != nil {
-		return 0, err
+	return nil
+}
+
+func (l *line) close() error {
+	if l.conn == nil {
+		return nil
 	}
-	text, err := io.ReadAll(answer.Body)
+	conn := l.conn
+	l.conn = nil
+	return conn.Close()
+}
+
+// post sends a message. again tells that it was put off, for so long.
+func (l *line) post(text []byte) (again bool, wait time.Duration, err error) {
+	if l.conn == nil {
+		if l.conn, err = net.Dial("tcp", l.to); err != nil {
+			return false, 0, err
+		}
+		l.from = bufio.NewReaderSize(l.conn, 16<<10)
+	}
+	if _, err := l.conn.Write(text); err != nil {
+		return false, 0, err
+	}
+	answer, err := http.ReadResponse(l.from, nil)
+	if err != nil {
+		return false, 0, err
+	}
+	body, err := io.ReadAll(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
-		return 0, err
+		return false, 0, err
+	}
+	if l.fresh || answer.Close {
+		if err := l.close(); err != nil {
+			return false, 0, err
+		}
 	}
 	if answer.StatusCode == http.StatusServiceUnavailable {
 		if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
-			return time.Duration(seconds) * time.Second, nil
+			return true, time.Duration(seconds) * time.Second, nil
 		}
 	}
-	if answer.StatusCode != http.StatusOK || !positive.Match(text) {
-		return 0, fmt.Errorf("%s: no positive answer, status %d: %.1500s", url, answer.StatusCode, text)
+	if answer.StatusCode != http.StatusOK || !l.positive(body) {
+		return false, 0, fmt.Errorf("%s: no positive answer, status %d: %.1500s", l.to, answer.StatusCode, body)
 	}
-	return 0, nil
-}
-
-// Main runs the generator where the program was started as that, and ends.
-func Main() {
-	if len(os.Args) != 2 || os.Args[1] != PostWord {
-		return
-	}
-	if err := Post(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	return false, 0, nil
 }

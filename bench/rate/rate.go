@@ -4,7 +4,8 @@
 // database has to write for it (package limit).
 //
 // Rounds are interleaved, so that other load on the machine hits all alike, and medians
-// are shown. Every answer is held to be positive: one that is not ends the run.
+// are shown. Every answer is held to be positive: one that is not ends the run. A program
+// that measures calls Main first.
 package rate
 
 import (
@@ -22,8 +23,9 @@ import (
 
 // Receiver is a program that receives.
 type Receiver struct {
-	Name string
-	URL  string
+	Name  string
+	URL   string
+	Fresh bool // it ends each connection after its answer, without saying so
 	// CPU is the processor time so far of the program and of its database.
 	CPU func() (program, database time.Duration, err error)
 }
@@ -39,8 +41,9 @@ type Load struct {
 	// Crypto does the cryptography of so many such messages, and nothing else, and gives
 	// the processor time that each has taken.
 	Crypto func(messages int) (time.Duration, error)
-	// Bars are for the first receiver: of the most that there can be, and as a multiple
-	// of the second receiver's rate; 0 is none.
+	// Bar is what share of the most that there can be the first receiver has to reach; 0
+	// where the database's limit is none of these messages. Times is what multiple of the
+	// second one's rate, 0 for none.
 	Bar, Times float64
 }
 
@@ -50,7 +53,6 @@ const Clients = 8
 // Bench is a run.
 type Bench struct {
 	Receivers  []Receiver // the first is ours
-	Positive   string     // regular expression that a positive answer's body matches
 	Limit      limit.Program
 	Checkpoint func(context.Context) error // of our database
 	Rounds     int
@@ -90,7 +92,7 @@ func (b *Bench) round(ctx context.Context, l Load, number *int, warms bool, r *r
 		return err
 	}
 	*number += l.Messages
-	if !warms {
+	if !warms && l.Bar > 0 {
 		crypto, err := l.Crypto(cryptoMessages)
 		if err != nil {
 			return err
@@ -143,7 +145,7 @@ func (b *Bench) measure(ctx context.Context, to Receiver, list []Message) (m mea
 	if err != nil {
 		return m, err
 	}
-	if m.figures, err = (posting{URL: to.URL, Positive: b.Positive, Clients: Clients, Messages: list}).posted(ctx); err != nil {
+	if m.figures, err = (posting{URL: to.URL, Fresh: to.Fresh, Clients: Clients, Messages: list}).posted(ctx); err != nil {
 		return m, err
 	}
 	m.program, m.database, err = to.CPU()

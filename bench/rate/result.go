@@ -43,41 +43,52 @@ func median[T any, V cmp.Ordered](list []T, f func(T) V) V {
 
 func itself[T any](v T) T { return v }
 
-// print writes the table.
+// print writes the table, and says which bars are reached.
 func (r *result) print(w io.Writer, receivers []Receiver) error {
-	crypto, single := median(r.crypto, itself), median(r.single, itself)
-	least := median(r.least, itself) * time.Duration(max(r.load.Invoices, 1))
-	most := cores() / (crypto + least).Seconds()
-	fmt.Fprintf(w, "\n%s, %d clients, medians of %d rounds\n", r.load.Name, Clients, len(r.crypto))
-	fmt.Fprintf(w, "A message takes %.0f µs of bare cryptography, and the database %.0f µs for the least there is to write", micro(crypto), micro(least))
-	if r.load.Invoices > 1 {
-		fmt.Fprintf(w, " of its %d invoices", r.load.Invoices)
+	fmt.Fprintf(w, "\n%s, %d clients, medians of %d rounds\n", r.load.Name, Clients, len(r.receivers[0]))
+	share := func(time.Duration) string { return "-" } // of the time a message takes
+	var bound time.Duration
+	if r.load.Bar > 0 {
+		crypto, least := median(r.crypto, itself), median(r.least, itself)*time.Duration(max(r.load.Invoices, 1))
+		bound = crypto + least
+		fmt.Fprintf(w, "A message takes %.0f µs of bare cryptography, and the database %.0f µs for the least there is to write", micro(crypto), micro(least))
+		if r.load.Invoices > 1 {
+			fmt.Fprintf(w, " of its %d invoices", r.load.Invoices)
+		}
+		fmt.Fprintf(w, " (pg-limit single: %.0f msg/s).\nSo %.0f cores could do %.1f messages a second at the most.\n", median(r.single, itself), cores(), cores()/bound.Seconds())
+		share = func(t time.Duration) string { return fmt.Sprintf("%.2f", bound.Seconds()/max(t, 1).Seconds()) }
 	}
-	fmt.Fprintf(w, " (pg-limit single: %.0f msg/s).\nSo %.0f cores could do %.1f messages a second at the most.\n\n", single, cores(), most)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tmsg/s\tof the most\tp50 ms\tp99 ms\tCPU µs a message: program\tdatabase\tof the most\tgenerator\tagain\t")
+	fmt.Fprintln(t, "\n\tmsg/s\tof the most\tp50 ms\tp99 ms\tCPU µs a message: program\tdatabase\tof the most\tgenerator\tput off\t")
 	for i, ms := range r.receivers {
 		program, database := ms.each(func(m measurement) time.Duration { return m.program }), ms.each(func(m measurement) time.Duration { return m.database })
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.1f\t%.1f\t%.0f\t%.0f\t%.2f\t%.0f\t%d\t\n", receivers[i].Name, ms.rate(), ms.rate()/most,
+		fmt.Fprintf(t, "%s\t%.1f\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%s\t%.0f\t%d\t\n", receivers[i].Name, ms.rate(), share(ms.time()),
 			milli(median(ms, func(m measurement) time.Duration { return m.P50 })), milli(median(ms, func(m measurement) time.Duration { return m.P99 })),
-			micro(program), micro(database), (crypto+least).Seconds()/max(program+database, 1).Seconds(),
+			micro(program), micro(database), share(program+database),
 			micro(ms.each(func(m measurement) time.Duration { return m.CPU })), median(ms, func(m measurement) int { return m.TryAgain }))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	ours := r.receivers[0].rate()
+	ours := r.receivers[0]
 	if r.load.Bar > 0 {
-		fmt.Fprintf(w, "%s reaches %.2f of the most; the bar is %.2f: %s\n", receivers[0].Name, ours/most, r.load.Bar, word(ours/most >= r.load.Bar))
+		reached := bound.Seconds() / ours.time().Seconds()
+		fmt.Fprintf(w, "%s reaches %.2f of the most; the bar is %.2f: %s\n", receivers[0].Name, reached, r.load.Bar, word(reached >= r.load.Bar))
 	}
 	for i, ms := range r.receivers[1:] {
-		fmt.Fprintf(w, "%s is %.2f times as fast as %s", receivers[0].Name, ours/ms.rate(), receivers[i+1].Name)
+		times := ours.rate() / ms.rate()
+		fmt.Fprintf(w, "%s is %.2f times as fast as %s", receivers[0].Name, times, receivers[i+1].Name)
 		if i == 0 && r.load.Times > 0 {
-			fmt.Fprintf(w, "; the bar is %.1f: %s", r.load.Times, word(ours/ms.rate() >= r.load.Times))
+			fmt.Fprintf(w, "; the bar is %.1f: %s", r.load.Times, word(times >= r.load.Times))
 		}
 		fmt.Fprintln(w)
 	}
 	return nil
+}
+
+// time is what a message takes of each core at the rate.
+func (ms measurements) time() time.Duration {
+	return time.Duration(cores() / ms.rate() * float64(time.Second))
 }
 
 func word(reached bool) string {
