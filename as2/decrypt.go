@@ -34,6 +34,11 @@ func (o *opening) enveloped(der []byte) error {
 		}
 		o.note("encrypted with 3DES")
 	}
+	if o.Partner.AS2.CBCRefused && !e.Encryption.Authenticates() {
+		// Before a key works for it: what was encrypted with GCM and is said to be of CBC is
+		// refused as well.
+		return fault(insufficientSecurity, nil, "The message is encrypted with %s, which is not accepted from you. Use AES-GCM.", e.Encryption)
+	}
 	var keys []cms.Key
 	if o.Keys != nil {
 		if keys, err = o.Keys(); err != nil {

@@ -96,6 +96,8 @@ func rules(change ...func(*partners.Partner)) *partners.Partner {
 
 func unsigned(p *partners.Partner) { p.AS2.SignatureRequired = false }
 
+func authenticated(p *partners.Partner) { p.AS2.EncryptionNeeded, p.AS2.CBCRefused = true, true }
+
 // begins is what an interchange begins with, for the tests.
 func begins(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("UNB+")) || bytes.HasPrefix(text, []byte("UNA:")) || bytes.HasPrefix(text, []byte("ISA*"))
@@ -371,6 +373,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"a short key, allowed", rules(old("rsa-1024")), signed(all.weak), "ok", []string{"signed with an RSA key of 1024 bits"}},
 		{"3DES", rules(unsigned), Wrapping{Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.TripleDES })}, "ok", []string{"encrypted with 3DES"}},
 		{"3DES, not allowed", rules(unsigned, old()), Wrapping{Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.TripleDES })}, insufficientSecurity, nil},
+		{"CBC, which is refused", rules(authenticated), Wrapping{Signature: signature(all.partner), Envelope: envelope(all.us)}, insufficientSecurity, nil},
+		{"3DES, where CBC is refused", rules(authenticated), Wrapping{Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.TripleDES })}, insufficientSecurity, nil},
+		{"not encrypted, where CBC is refused", rules(authenticated), signed(all.partner), insufficientSecurity, nil},
+		{"GCM, where CBC is refused", rules(authenticated), Wrapping{Signature: signature(all.partner), Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.AES256GCM })}, "ok", nil},
+		{"CCM, where CBC is refused", rules(authenticated), Wrapping{Signature: signature(all.partner), Envelope: envelope(all.us, func(e *cms.Envelope) { e.Encryption = cms.AES128CCM })}, "ok", nil},
 		{"encrypted to somebody else", rules(unsigned), Wrapping{Envelope: envelope(all.other)}, decryptionFailed, nil},
 		{"encrypted to somebody else and to us", rules(unsigned), Wrapping{Envelope: envelope(all.other, func(e *cms.Envelope) { e.Recipients = append(e.Recipients, all.us.cms) })}, "ok", nil},
 	} {

@@ -115,7 +115,7 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 // judge holds the MDN against what was sent: RFC 4130 §7.
 func (s *Sender) judge(p *partners.Partner, o Outgoing, sent *Sent, header http.Header, body []byte) error {
 	lenient := *p
-	lenient.AS2.SignatureRequired, lenient.AS2.EncryptionNeeded = false, false
+	lenient.AS2.SignatureRequired, lenient.AS2.EncryptionNeeded, lenient.AS2.CBCRefused = false, false, false
 	m, err := (&Opener{Partner: &lenient, Now: s.now()}).Open(outerEntity(header, body), Wanted{})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnproven, err)

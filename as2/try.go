@@ -55,6 +55,9 @@ func (h *Handler) Try(ctx context.Context, p *partners.Partner, to string, paylo
 	}
 	if len(keys) > 0 {
 		w.Envelope = &cms.Envelope{Recipients: []*cms.Certificate{keys[0].Certificate}}
+		if p.AS2.CBCRefused {
+			w.Envelope.Encryption = cms.AES128GCM
+		}
 		t.step("encrypted with AES to our certificate %s", keys[0].Certificate)
 	} else {
 		t.step("not encrypted: we have no key for as2_decrypt")

@@ -21,6 +21,7 @@ func TestTry(t *testing.T) {
 	}{
 		"as it should be": {nil, true, gateway.ToldAccepted, Tried{Disposition: "processed", Signed: true, Sound: true},
 			`signed as it would be, with SHA-256|encrypted with AES to our certificate|answered with an MDN that is signed by our key "ours"|its check is that of what was sent`},
+		"without CBC":    {func(p *partners.Partner) { p.AS2.EncryptionNeeded, p.AS2.CBCRefused = true, true }, true, gateway.ToldAccepted, Tried{Disposition: "processed", Signed: true, Sound: true}, "signed|encrypted|answered|its check is that"},
 		"refused":        {nil, true, gateway.ToldRejected, Tried{Disposition: "processed/error: unexpected-processing-error", Signed: true, Errors: []string{"It is not as it should be.", "BGM is missing."}}, "signed|encrypted|answered|its check is that"},
 		"we have no key": {func(p *partners.Partner) { p.AS2.EncryptionNeeded = true }, false, gateway.ToldAccepted, Tried{Disposition: "processed/error: insufficient-message-security", Errors: []string{"The message is not encrypted, and has to be."}}, "signed|not encrypted: we have no key for as2_decrypt|answered with an MDN that is not signed|its check is that"},
 		"try again":      {nil, true, gateway.ToldTryAgain, Tried{}, "signed|encrypted|told 503"},

@@ -47,6 +47,7 @@ type AS2 struct {
 	Names             []string
 	SignatureRequired bool
 	EncryptionNeeded  bool
+	CBCRefused        bool     // encryption: authenticated
 	OldAlgorithms     []string // of OldAlgorithms
 	ExpiredAccepted   bool     // expired_certificates
 	MICRequested      bool     // mic: the algorithm asked for, also where the signature's is another
@@ -80,12 +81,13 @@ var OldAlgorithms = []string{"3des", "md5", oldRSA, "sha1", "sha224"}
 
 // Words of as2.
 const (
-	required = "required"
-	optional = "optional"
-	onlyName = "only" // the one name there is
-	rsaPKCS1 = "rsa-pkcs1"
-	rsaPSS   = "rsa-pss"
-	response = "response"
+	required      = "required"
+	optional      = "optional"
+	authenticated = "authenticated" // by GCM or CCM, which show a change
+	onlyName      = "only"          // the one name there is
+	rsaPKCS1      = "rsa-pkcs1"
+	rsaPSS        = "rsa-pss"
+	response      = "response"
 )
 
 func as2Defaults() AS2Spec {
@@ -108,7 +110,7 @@ func (d *document) as2(into *AS2Spec, at map[string]*token.Token) func(ast.Node,
 		for key, tok := range d.mapping(n, path,
 			field{"names", d.list(&into.Names, as2Name, "an AS2 name of 1 to 128 characters")},
 			field{"signature", d.oneOf(&into.Signature, required, optional)},
-			field{"encryption", d.oneOf(&into.Encryption, required, optional)},
+			field{"encryption", d.oneOf(&into.Encryption, required, optional, authenticated)},
 			field{"old_algorithms", d.list(&into.OldAlgorithms, oldAlgorithm, or(OldAlgorithms))},
 			field{"expired_certificates", d.oneOf(&into.Expired, "refuse", "accept")},
 			field{"mic", d.oneOf(&into.MIC, "signature", requested)},
@@ -180,7 +182,7 @@ func (d *document) overAS2(s *AS2Spec, at map[string]*token.Token) {
 
 // over makes the value the transport works with. ours are the organisation's names.
 func (s AS2Spec) over(ours []string) AS2 {
-	v := AS2{Names: s.Names, SignatureRequired: s.Signature == required, EncryptionNeeded: s.Encryption == required, OldAlgorithms: s.OldAlgorithms,
+	v := AS2{Names: s.Names, SignatureRequired: s.Signature == required, EncryptionNeeded: s.Encryption != optional, CBCRefused: s.Encryption == authenticated, OldAlgorithms: s.OldAlgorithms,
 		ExpiredAccepted: s.Expired == "accept", MICRequested: s.MIC == requested, CompressedMIC: s.CompressedMIC, MDNDigest: s.MDNDigest, PSS: s.Scheme == rsaPSS, MDNHosts: s.MDNHosts, Send: AS2Send(s.Send)}
 	v.Send.URL, v.Send.MDNTo = unless(s.Send.URL, nowhere), unless(s.Send.MDNTo, response)
 	only := func(name string, names []string) string {

@@ -78,7 +78,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
-		".AS2.Names": some("ACME-AS2", `Acme "Works"`, "007"), ".AS2.Signature": oneOf("required", "optional"), ".AS2.Encryption": oneOf("required", "optional"),
+		".AS2.Names": some("ACME-AS2", `Acme "Works"`, "007"), ".AS2.Signature": oneOf("required", "optional"), ".AS2.Encryption": oneOf("required", "optional", "authenticated"),
 		".AS2.OldAlgorithms": some("3des", "md5", "sha1"), ".AS2.Expired": oneOf("refuse", "accept"), ".AS2.MIC": oneOf("signature", "requested"),
 		".AS2.CompressedMIC": oneOf(partners.AS2CompressedMICs...), ".AS2.Scheme": oneOf("rsa-pkcs1", "rsa-pss"), ".AS2.Send.MDNTo": "response",
 		".AS2.MDNDigest": oneOf("sha256", "sha1"), ".AS2.MDNHosts": some("as2.acme.example", "10.0.0.1:8080", "[::1]:443"),

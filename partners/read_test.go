@@ -114,7 +114,7 @@ func TestRead(t *testing.T) {
 				{Label: "by file", SHA256: sha256Hex("a token from a file"), Expires: &instant},
 				{Label: "erp", SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Expires: &expires},
 			}},
-			AS2: partners.AS2Spec{Names: []string{"VARIED-AS2", "Varied Works"}, Signature: "optional", Encryption: "required", OldAlgorithms: []string{"md5", "sha224"},
+			AS2: partners.AS2Spec{Names: []string{"VARIED-AS2", "Varied Works"}, Signature: "optional", Encryption: "authenticated", OldAlgorithms: []string{"md5", "sha224"},
 				Expired: "accept", MIC: "requested", CompressedMIC: "body", Scheme: "rsa-pss", MDNDigest: "sha512", MDNHosts: []string{"as2.varied.example", "mdn.varied.example:8443"},
 				Send: partners.AS2SendSpec{URL: "https://as2.varied.example/receive?a=b", From: "NORDWIND-AS2", To: "VARIED-AS2", Signature: "sha384",
 					Encryption: "aes256-gcm", KeyEncryption: "rsa-oaep", Compression: true, MDN: "unsigned", MDNTo: "https://edi.nordwind.example/as2"}},
