@@ -66,14 +66,15 @@ var layout = []rule{
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},
 
-	{"proxy", http, nil}, // who is behind a request, for every transport
-	{"wire", http, nil},  // bodies at a pace, answers to who is slow, for every transport
+	{"proxy", http, nil},     // who is behind a request, for every transport
+	{"entity", nothing, nil}, // MIME, for as2 and as4
+	{"wire", http, nil},      // bodies at a pace, answers to who is slow, for every transport
 	{"httpin", http, slices.Concat(gateways, []string{"proxy", "wire"})},
-	{"as2", http, slices.Concat(gateways, []string{"cms", "proxy", "wire"})},
+	{"as2", http, slices.Concat(gateways, []string{"cms", "entity", "proxy", "wire"})},
 	{"as4/infoset", nothing, nil}, // XML as a bounded information set
 	{"as4/c14n", nothing, []string{"as4/infoset"}},
 	{"as4/wssec", nothing, []string{"as4/infoset", "as4/c14n"}}, // message security: reaches as4 as parts and elements
-	{"as4", http, slices.Concat(gateways, []string{"proxy", "wire"})},
+	{"as4", http, slices.Concat(gateways, []string{"entity", "proxy", "wire"})},
 	{"targets", http, gateways},
 	{"web", http, gateways},
 

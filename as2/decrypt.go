@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/partners"
 )
 

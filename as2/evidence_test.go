@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )

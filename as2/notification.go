@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 )
 
 // Notification is an MDN that others gave, as far as it could be read.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/partners"
 )
 

@@ -3,7 +3,7 @@ package as2
 import (
 	"net/http"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 )
 
 // outerEntity is an HTTP message as a MIME entity: the fields that are about the body,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )

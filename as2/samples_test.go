@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/partners"
 )
 

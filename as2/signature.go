@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/partners"
 )
 

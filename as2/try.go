@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/edigw/edigw/as2/entity"
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
@@ -28,13 +29,23 @@ type envelopeReader struct {
 	from   io.Reader
 	limits Limits
 	spool  *gateway.Spool
-	parts  *multipart // nil: the body is the SOAP part itself
-	start  string     // Content-ID of the SOAP part; "" is the first part
+	parts  *entity.Reader // nil: the body is the SOAP part itself
+	start  string         // Content-ID of the SOAP part; "" is the first part
 
 	soap   []byte
 	root   string        // Content-ID of the SOAP part; "" if it has none
 	before []*attachment // what stood before the SOAP part
 	taken  []*attachment // all, in the order in which they came
+}
+
+// What the framing of a message may hold beside what its parts do.
+const (
+	maxParts    = 100      // beside the SOAP part
+	maxEpilogue = 64 << 10 // bytes behind the closing boundary
+)
+
+func misframed(format string, args ...any) error {
+	return &entity.Misframed{Text: fmt.Sprintf(format, args...)}
 }
 
 // earlyBytes of parts before the SOAP part are taken in at most: nobody knows yet
@@ -43,22 +54,22 @@ const earlyBytes = 16 << 20
 
 // contentOf judges the Content-Type of a request.
 func contentOf(value string) (boundary, start string, multi bool, err error) {
-	m, fault := parseMediaType(value)
+	m, fault := mediaType(value)
 	if fault != nil {
 		return "", "", false, &notSOAP{code: "Sender", text: fmt.Sprintf("the Content-Type %.80q cannot be read: %v", value, fault)}
 	}
-	kind := strings.ToLower(m.params["type"])
+	kind := strings.ToLower(m.Get("type"))
 	switch {
-	case m.name == soapType:
+	case m.Word == soapType:
 		return "", "", false, nil
-	case m.name == "text/xml" || m.name == "multipart/related" && kind == "text/xml":
+	case m.Word == "text/xml" || m.Word == "multipart/related" && kind == "text/xml":
 		return "", "", false, &notSOAP{code: "VersionMismatch", text: "the message is of SOAP 1.1; AS4 is SOAP 1.2, whose media type is application/soap+xml"}
-	case m.name == "multipart/related" && (kind == "" || kind == soapType):
-		return m.params["boundary"], m.params["start"], true, nil
-	case m.name == "multipart/related":
+	case m.Word == "multipart/related" && (kind == "" || kind == soapType):
+		return m.Get("boundary"), m.Get("start"), true, nil
+	case m.Word == "multipart/related":
 		return "", "", false, &notSOAP{code: "Sender", text: fmt.Sprintf("the parameter type of multipart/related is %.40q; it has to be %s", kind, soapType)}
 	}
-	return "", "", false, &notSOAP{code: "Sender", text: fmt.Sprintf("the Content-Type is %.60q; an AS4 message is multipart/related or %s", m.name, soapType)}
+	return "", "", false, &notSOAP{code: "Sender", text: fmt.Sprintf("the Content-Type is %.60q; an AS4 message is multipart/related or %s", m.Word, soapType)}
 }
 
 // readEnvelope reads as far as the end of the SOAP part.
@@ -72,23 +83,23 @@ func readEnvelope(contentType string, from io.Reader, l Limits, spool *gateway.S
 		e.soap, err = soapPart(from)
 		return e, err
 	}
-	if e.parts, err = newMultipart(from, boundary); err != nil {
+	if e.parts, err = entity.NewReader(from, boundary); err != nil {
 		return e, err
 	}
 	early := int64(0)
 	for e.soap == nil {
-		p, err := e.parts.next()
+		p, err := e.parts.Next()
 		if err == io.EOF {
 			return e, misframed("no part is the SOAP part: the parameter start is %.60q", start)
 		}
 		if err != nil {
 			return e, err
 		}
-		from, err := p.decoded()
+		from, err := p.Decoded()
 		if err != nil {
 			return e, err
 		}
-		if e.start != "" && contentID(p.fields["content-id"]) != e.start {
+		if e.start != "" && contentID(p.Get("Content-ID")) != e.start {
 			a, err := e.take(p, from, nil, earlyBytes-early)
 			if errors.Is(err, gateway.ErrTooLarge) {
 				return e, misframed("more than %d bytes of parts stand before the SOAP part; put that first", earlyBytes)
@@ -100,12 +111,12 @@ func readEnvelope(contentType string, from io.Reader, l Limits, spool *gateway.S
 			e.before = append(e.before, a)
 			continue
 		}
-		if t := p.fields["content-type"]; t != "" {
-			if m, err := parseMediaType(t); err != nil || m.name != soapType {
+		if t := p.Get("Content-Type"); t != "" {
+			if m, err := mediaType(t); err != nil || m.Word != soapType {
 				return e, misframed("the first part, or the one that start names, is %.60q; the SOAP part is %s", t, soapType)
 			}
 		}
-		e.root = contentID(p.fields["content-id"])
+		e.root = contentID(p.Get("Content-ID"))
 		if e.soap, err = soapPart(from); err != nil {
 			return e, err
 		}
@@ -134,14 +145,14 @@ func (e *envelopeReader) rest(p *partners.Partner) error {
 	e.taken = append(e.taken, e.before...)
 	e.before = nil
 	for e.parts != nil {
-		part, err := e.parts.next()
+		part, err := e.parts.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		from, err := part.decoded()
+		from, err := part.Decoded()
 		if err != nil {
 			return err
 		}
@@ -152,18 +163,18 @@ func (e *envelopeReader) rest(p *partners.Partner) error {
 		e.taken = append(e.taken, a)
 	}
 	// RFC 2046 §5.1.1 has what stands behind the closing boundary ignored.
-	n, err := io.Copy(io.Discard, io.LimitReader(e.from, maxPreamble+1))
-	if err == nil && n > maxPreamble {
-		return misframed("more than %d bytes stand behind the closing boundary", maxPreamble)
+	n, err := io.Copy(io.Discard, io.LimitReader(e.from, maxEpilogue+1))
+	if err == nil && n > maxEpilogue {
+		return misframed("more than %d bytes stand behind the closing boundary", maxEpilogue)
 	}
 	return err
 }
 
-func (e *envelopeReader) take(p *mimePart, from io.Reader, of *partners.Partner, limit int64) (*attachment, error) {
+func (e *envelopeReader) take(p *entity.Part, from io.Reader, of *partners.Partner, limit int64) (*attachment, error) {
 	if len(e.before)+len(e.taken) >= maxParts {
 		return nil, misframed("the message has more than %d parts beside the SOAP part", maxParts)
 	}
-	a := &attachment{id: contentID(p.fields["content-id"]), name: "application/octet-stream"}
+	a := &attachment{id: contentID(p.Get("Content-ID")), name: "application/octet-stream"}
 	if a.id == "" {
 		return nil, misframed("part %d beside the SOAP part has no Content-ID, by which eb:PartInfo could name it", len(e.before)+len(e.taken)+1)
 	}
@@ -177,15 +188,15 @@ func (e *envelopeReader) take(p *mimePart, from io.Reader, of *partners.Partner,
 			}
 		}
 	}
-	if t := p.fields["content-type"]; t != "" {
-		m, err := parseMediaType(t)
+	if t := p.Get("Content-Type"); t != "" {
+		m, err := mediaType(t)
 		if err != nil {
 			return nil, misframed("the Content-Type of part %.80q, %.60q, cannot be read: %v", a.id, t, err)
 		}
-		a.name = m.name
+		a.name = m.Word
 	}
 	var err error
-	a.spooled, err = e.spool.Take(of, from, -1, limit)
+	a.spooled, err = e.spool.Take(of, from, -1, limit, spooledOf(e.taken)...)
 	return a, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
 )
 
 // Transport is the name of AS4 in keys, metrics and logs.
@@ -66,10 +67,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o, err = h.open(w, r, client)
 	}
 	defer o.close()
-	if o.wire != nil {
-		line.Bytes = o.wire.read
+	if o.request != nil {
+		line.Bytes = o.request.Size()
 	}
-	unread := (o.wire == nil || !o.wire.ended) && r.ContentLength != 0
+	unread := (o.request == nil || !o.request.ended) && r.ContentLength != 0
 	switch {
 	case err != nil && o.partner != nil && o.proved == nil:
 		line.Claimed = o.partner.ID // it is not proved to be it
@@ -101,7 +102,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Metrics.Count(line, h.now())
 	line.Write(r.Context(), h.log())
 	if unread {
-		linger(w, r)
+		wire.Linger(w, r)
 	}
 }
 

@@ -13,9 +13,11 @@ import (
 	"github.com/edigw/edigw/as4/infoset"
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
 )
 
 // opened is a request as far as it could be opened: what is not known is nil.
@@ -25,7 +27,7 @@ type opened struct {
 	proved   *partners.Partner // partner, once its message is verified
 	leave    func()            // of the partner's share; nil without
 	release  func()            // of the reserved key; nil without
-	wire     *wire
+	request  *request
 	reader   *envelopeReader
 	content  *content
 	delivery *gateway.Delivery
@@ -39,8 +41,8 @@ func (o *opened) close() {
 		return
 	}
 	o.closed = true
-	if o.wire != nil {
-		o.wire.proved()
+	if o.request != nil {
+		o.request.proved()
 	}
 	if o.reader != nil {
 		o.reader.close()
@@ -57,19 +59,19 @@ func (o *opened) close() {
 }
 
 // open reads a request: the envelope, whose it says to be, then its parts; and what
-// proves it. What it gives is never nil. Its error is an *Error, a *notSOAP, an
-// *interrupted, gateway.ErrBusy or ErrCrowded, or ours.
+// proves it. What it gives is never nil. Its error is an *Error, a *notSOAP, of
+// package wire, gateway.ErrBusy or ErrCrowded, or ours.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client) (*opened, error) {
 	limits := h.Limits.withDefaults()
-	o := &opened{answering: answering{h: h}, wire: &wire{from: r.Body, limit: limits.MaxBody, pace: limits.Pace, control: http.NewResponseController(w), unproved: &h.unproved, most: limits.MaxUnproved}}
+	o := &opened{answering: answering{h: h}, request: h.request(w, r, limits)}
 	if r.ContentLength > limits.MaxBody {
-		return o, limits.spoolFault(errTooLarge)
+		return o, limits.spoolFault(wire.ErrLarge)
 	}
 	if coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding != "" && coding != "identity" {
 		return o, &notSOAP{code: "Sender", text: fmt.Sprintf("the request has the Content-Encoding %.40q; send it as it is, and compress payloads by their CompressionType", coding)}
 	}
 	var err error
-	if o.reader, err = readEnvelope(r.Header.Get("Content-Type"), o.wire, limits, h.Spool); err != nil {
+	if o.reader, err = readEnvelope(r.Header.Get("Content-Type"), o.request, limits, h.Spool); err != nil {
 		return o, inFrame(limits.spoolFault(err))
 	}
 	env, u, err := o.identify(client)
@@ -78,20 +80,20 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 		// is read to its end all the same, for the quarantine.
 		o.reader.soap = nil
 		if r.ContentLength <= keptBytes {
-			o.wire.limit = min(o.wire.limit, keptBytes)
-			_, _ = io.Copy(io.Discard, o.wire) // whatever it says, the fault is told
-			o.wire.release()
+			o.request.Limit = min(o.request.Limit, keptBytes)
+			_, _ = io.Copy(io.Discard, o.request) // whatever it says, the fault is told
+			o.request.Release()
 		}
 	}
 	if err != nil {
 		return o, err
 	}
-	o.wire.proved()
+	o.request.proved()
 	if err := o.admit(r); err != nil {
 		return o, err
 	}
 	err = o.reader.rest(o.partner)
-	o.wire.release()
+	o.request.Release()
 	if err != nil {
 		return o, inFrame(limits.spoolFault(err))
 	}
@@ -305,8 +307,11 @@ func (o *opened) binding(p *proved) []byte {
 
 // inFrame gives a fault of the framing its code.
 func inFrame(err error) error {
-	if f := (*framing)(nil); errors.As(err, &f) {
-		return faulty(MimeInconsistency, "%s", f.text)
+	if m := (*entity.Misframed)(nil); errors.As(err, &m) {
+		return faulty(MimeInconsistency, "%s", m.Text)
+	}
+	if errors.Is(err, entity.ErrEncoding) {
+		return faulty(MimeInconsistency, "%v", err)
 	}
 	return err
 }

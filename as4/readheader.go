@@ -323,7 +323,7 @@ func (r *reader) partInfo(e *etree.Element) (p PartInfo) {
 		switch property.Name {
 		case mimeTypeProperty:
 			p.MimeType = property.Value
-			if _, err := parseMediaType(property.Value); err != nil {
+			if _, err := mediaType(property.Value); err != nil {
 				r.fail(ValueInconsistent, "the property MimeType of %s is %.40q: %v", p.Href, property.Value, err)
 			}
 		case characterSetProperty:

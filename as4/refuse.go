@@ -2,19 +2,15 @@ package as4
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/proxy"
-
-	"crypto/sha256"
+	"github.com/edigw/edigw/wire"
 )
 
 // reasonOf splits an error into what the log line says of it: a reason of a fixed
@@ -22,15 +18,16 @@ import (
 func reasonOf(err error) (string, error) {
 	var e *Error
 	var n *notSOAP
-	var i *interrupted
 	var s *errorSent
 	switch {
 	case errors.As(err, &e):
 		return e.reason(), err
 	case errors.As(err, &n):
 		return "soap-fault", err
-	case errors.As(err, &i):
-		return i.reason, i.err
+	case errors.Is(err, wire.ErrSlow):
+		return "request-timeout", err
+	case errors.Is(err, wire.ErrIncomplete):
+		return "incomplete-body", err
 	case errors.As(err, &s):
 		return "error-signal", err
 	}
@@ -42,7 +39,6 @@ func reasonOf(err error) (string, error) {
 func (o *opened) refusal(ctx context.Context, err error) (gateway.Rendered, error) {
 	var e *Error
 	var n *notSOAP
-	var i *interrupted
 	var s *errorSent
 	var theirs *gateway.Rejection
 	if errors.As(err, &e) || errors.As(err, &theirs) {
@@ -56,8 +52,8 @@ func (o *opened) refusal(ctx context.Context, err error) (gateway.Rendered, erro
 		return o.errors(statusError, e)
 	case errors.As(err, &n):
 		return o.notSOAP(n)
-	case errors.As(err, &i):
-		return o.errors(statusFault, faulty(MimeInconsistency, "the request ended after %d bytes, before its announced end; nothing was processed: send it again", i.read))
+	case errors.Is(err, wire.ErrSlow), errors.Is(err, wire.ErrIncomplete):
+		return o.errors(statusFault, faulty(MimeInconsistency, "the request ended after %d bytes, before its announced end; nothing was processed: send it again", o.request.Size()))
 	case errors.As(err, &s):
 		return gateway.Rendered{Status: http.StatusAccepted}, nil
 	case errors.As(err, &theirs) && theirs.Answer.Told().AS4 != "":
@@ -98,8 +94,8 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 	}
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
 		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}, Refusal: o.refused}
-	if o.wire.kept != nil && o.wire.ended {
-		d.Payload, d.SHA256 = edi.Bytes(o.wire.kept), sha256.Sum256(o.wire.kept)
+	if o.request.kept != nil && o.request.ended {
+		d.Payload, d.SHA256 = edi.Bytes(o.request.kept), sha256.Sum256(o.request.kept)
 	}
 	var theirs *gateway.Rejection
 	if _, err := h.Receive(context.WithoutCancel(ctx), d); err != nil && !errors.As(err, &theirs) {
@@ -108,59 +104,17 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 	return refused
 }
 
-const (
-	unreadPatience = 2 * time.Second
-	lingerTime     = 500 * time.Millisecond
-	lingerBytes    = 1 << 20
-	smallBody      = 64 << 10
-	answerPatience = 30 * time.Second
-)
-
 // send writes an answer. unread tells that the body was not read to its end. Its
 // error says that it did not reach the network.
 func send(w http.ResponseWriter, r *http.Request, a gateway.Rendered, unread bool) error {
-	control := http.NewResponseController(w)
-	header := w.Header()
 	if unread {
-		_ = control.SetReadDeadline(time.Now().Add(unreadPatience)) // the connection is gone, which the answer will find
-		if r.ContentLength < 0 || r.ContentLength > smallBody {
-			header.Set("Connection", "close")
-		}
+		wire.LeaveUnread(w, r, false)
 	}
 	if a.ContentType != "" {
-		header.Set("Content-Type", a.ContentType)
+		w.Header().Set("Content-Type", a.ContentType)
 	}
-	header.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	for _, f := range a.Fields {
-		header.Set(f.Name, f.Value)
+		w.Header().Set(f.Name, f.Value)
 	}
-	if a.Status == statusAgain {
-		header.Set("Retry-After", strconv.Itoa(5+rand.IntN(26)))
-	}
-	if err := control.SetWriteDeadline(time.Now().Add(answerPatience)); err != nil {
-		return err
-	}
-	w.WriteHeader(a.Status)
-	if _, err := w.Write(a.Body); err != nil {
-		return err
-	}
-	if err := control.Flush(); err != nil {
-		return err
-	}
-	// It would stand over the next request of the connection.
-	return control.SetWriteDeadline(time.Time{})
-}
-
-// linger waits, when a refusal was sent, for a sender that is still sending. Closed
-// at once, with its bytes unread, the connection would be reset, and the answer lost
-// before it was read.
-func linger(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Expect") != "" {
-		return // it waits for us
-	}
-	until := time.Now().Add(lingerTime)
-	_ = http.NewResponseController(w).SetReadDeadline(until) // the connection is gone
-	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == nil {
-		time.Sleep(time.Until(until)) // it is held up by its own window, and may look up
-	}
+	return wire.Send(w, a.Status, a.Body)
 }

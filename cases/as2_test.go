@@ -27,7 +27,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/as2"
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
 )

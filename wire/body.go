@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"time"
@@ -34,6 +35,9 @@ type Body struct {
 	Limit  int64         // bytes; more are ErrLarge
 	Pace   time.Duration // 0 is DefaultPace
 	Hashes []hash.Hash   // of the bytes as they come
+	// Whole has one deadline stand over all that is read, until Paced: of who is not
+	// known yet.
+	Whole bool
 
 	control *http.ResponseController
 	read    int64
@@ -58,6 +62,9 @@ func (b *Body) Read(p []byte) (int, error) {
 			return 0, fmt.Errorf("set read deadline: %w", err)
 		}
 		b.due = b.read + paceBytes
+		if b.Whole {
+			b.due = math.MaxInt64
+		}
 	}
 	n, err := b.From.Read(p[:min(int64(len(p)), b.due-b.read)])
 	b.read += int64(n)
@@ -75,6 +82,9 @@ func (b *Body) Read(p []byte) (int, error) {
 	// Whatever else net/http says of a body is the sender's or the network's.
 	return n, fmt.Errorf("%w, after %d bytes: %w", ErrIncomplete, b.read, err)
 }
+
+// Paced gives what comes from now on a pace of its own.
+func (b *Body) Paced() { b.Whole, b.due = false, b.read }
 
 // Release takes the deadline away, which would else end the request's context while
 // the delivery is being received.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/edigw/edigw/as2/entity"
+	"github.com/edigw/edigw/entity"
 )
 
 func TestParse(t *testing.T) {
@@ -303,6 +303,7 @@ func FuzzParseValue(f *testing.F) {
 		if strings.ContainsAny(v.Word, `"`) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return
 		}
+		v.Doubt = "" // what it was is settled in writing
 		if diff := cmp.Diff(v, entity.ParseValue(text)); diff != "" {
 			t.Fatalf("%q written as %q:\n%s", s, text, diff)
 		}

@@ -17,6 +17,10 @@ const maxParameters = 50
 type Value struct {
 	Word       string            // in lower case: multipart/signed, attachment
 	Parameters map[string]string // names in lower case
+	// Doubt says what in it two readers may read in two ways, "" for nothing: a parameter
+	// with two values, of which the first counts here, or one whose quotation marks are
+	// not closed or have text behind them.
+	Doubt string
 }
 
 // Get gives a parameter; "" if there is none.
@@ -42,8 +46,9 @@ func ParseValue(s string) Value {
 	}
 	extended := map[string]string{}
 	for n := 0; rest != "" && n < maxParameters; n++ {
-		var name, value string
-		name, value, rest = parameter(rest)
+		var name, value, doubt string
+		name, value, rest, doubt = parameter(rest)
+		v.doubt(doubt)
 		if name == "" {
 			continue
 		}
@@ -55,12 +60,21 @@ func ParseValue(s string) Value {
 			}
 			continue
 		}
-		if _, twice := v.Parameters[name]; !twice {
+		if first, twice := v.Parameters[name]; !twice {
 			v.Parameters[name] = value
+		} else if first != value {
+			v.doubt("its parameter " + name + " stands twice, with two values")
 		}
 	}
 	v.extend(extended)
 	return v
+}
+
+// doubt keeps the first one.
+func (v *Value) doubt(text string) {
+	if v.Doubt == "" {
+		v.Doubt = text
+	}
 }
 
 // wrapped gives the inside of a value that stands in quotation marks as a whole.
@@ -68,21 +82,21 @@ func wrapped(s string) (string, bool) {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return "", false
 	}
-	if value, rest := quoted(s); rest == "" {
+	if value, rest, closed := quoted(s); rest == "" && closed {
 		return strings.TrimSpace(value), true
 	}
 	return "", false
 }
 
 // parameter cuts one parameter off.
-func parameter(s string) (name, value, rest string) {
+func parameter(s string) (name, value, rest, doubt string) {
 	s = strings.TrimLeft(s, " \t")
 	i := strings.IndexAny(s, "=;")
 	if i < 0 {
-		return "", "", ""
+		return "", "", "", ""
 	}
 	if s[i] == ';' { // empty, or a word without a value
-		return "", "", s[i+1:]
+		return "", "", s[i+1:], ""
 	}
 	name = strings.ToLower(strings.TrimSpace(s[:i]))
 	s = strings.TrimLeft(s[i+1:], " \t")
@@ -90,16 +104,22 @@ func parameter(s string) (name, value, rest string) {
 	if strings.HasPrefix(s, `""`) && len(s) > 2 && s[2] != ';' {
 		if inner, after, ok := strings.Cut(s[2:], `""`); ok {
 			_, after, _ = strings.Cut(after, ";")
-			return name, inner, after
+			return name, inner, after, ""
 		}
 	}
 	if strings.HasPrefix(s, `"`) {
-		value, rest = quoted(s)
-		_, rest, _ = strings.Cut(rest, ";")
-		return name, value, rest
+		value, rest, closed := quoted(s)
+		behind, rest, _ := strings.Cut(rest, ";")
+		switch {
+		case !closed:
+			doubt = "a parameter has no closing quote"
+		case strings.TrimSpace(behind) != "":
+			doubt = "text follows the closing quote of a parameter"
+		}
+		return name, value, rest, doubt
 	}
 	value, rest, _ = strings.Cut(s, ";")
-	return name, strings.TrimSpace(value), rest
+	return name, strings.TrimSpace(value), rest, ""
 }
 
 // quoted reads a quoted-string at the beginning of s; one that is not closed goes
@@ -107,12 +127,12 @@ func parameter(s string) (name, value, rest string) {
 //
 // QUIRK: a backslash before anything but a quotation mark or a backslash is one:
 // file names of Windows come with their paths.
-func quoted(s string) (value, rest string) {
+func quoted(s string) (value, rest string, closed bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '"':
-			return b.String(), s[i+1:]
+			return b.String(), s[i+1:], true
 		case c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
 			i++
 			b.WriteByte(s[i])
@@ -120,7 +140,7 @@ func quoted(s string) (value, rest string) {
 			b.WriteByte(c)
 		}
 	}
-	return b.String(), ""
+	return b.String(), "", false
 }
 
 // extend puts values together that RFC 2231 §3 and §4 split and encode: name*,

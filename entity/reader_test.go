@@ -1,4 +1,4 @@
-package as4
+package entity
 
 import (
 	"bytes"
@@ -19,20 +19,20 @@ type partRead struct {
 }
 
 func readParts(r io.Reader, boundary string) ([]partRead, error) {
-	m, err := newMultipart(r, boundary)
+	m, err := NewReader(r, boundary)
 	if err != nil {
 		return nil, err
 	}
 	var parts []partRead
 	for {
-		p, err := m.next()
+		p, err := m.Next()
 		if err == io.EOF {
 			return parts, nil
 		}
 		if err != nil {
 			return parts, err
 		}
-		from, err := p.decoded()
+		from, err := p.Decoded()
 		if err != nil {
 			return parts, err
 		}
@@ -40,11 +40,11 @@ func readParts(r io.Reader, boundary string) ([]partRead, error) {
 		if err != nil {
 			return parts, err
 		}
-		parts = append(parts, partRead{p.fields["content-id"], string(content)})
+		parts = append(parts, partRead{p.Get("content-id"), string(content)})
 	}
 }
 
-func TestMultipart(t *testing.T) {
+func TestReader(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		want       []partRead
@@ -59,6 +59,9 @@ func TestMultipart(t *testing.T) {
 		{"no parts", "--b--\r\n", nil},
 		{"folded fields in any case, a blank before the colon", "--b\r\ncOnTent-id :\r\n <1@x>\r\n\r\nx\r\n--b--", []partRead{{"<1@x>", "x"}}},
 		{"base64, with blanks", "--b\r\nContent-Transfer-Encoding: Base64\r\n\r\nb25l\r\n IHR3 bw==\r\n--b--", []partRead{{"", "one two"}}},
+		{"base64 without its padding", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25lIHR3bw\r\n--b--", []partRead{{"", "one two"}}},
+		{"an inner boundary that begins like the outer one's, and closes", "--b\r\n\r\n--b--inner--\r\n--b--\t\r\n", []partRead{{"", "--b--inner--"}}},
+		{"quoted-printable in a line that is long", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("=41", 30_000) + "\r\n--b--", []partRead{{"", strings.Repeat("A", 30_000)}}},
 		{"quoted-printable", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\na=3Db=\r\nc\r\n--b--", []partRead{{"", "a=bc"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,7 +88,7 @@ func TestMultipart(t *testing.T) {
 	})
 }
 
-func TestMultipartFaults(t *testing.T) {
+func TestReaderFaults(t *testing.T) {
 	for _, c := range []struct{ name, boundary, body, says string }{
 		{"a body that was cut within a part", "b", "--b\r\n\r\nx\r\n--", "was cut"},
 		{"a body that was cut at a boundary", "b", "--b\r\n\r\nx\r\n--b", "was cut"},
@@ -99,13 +102,16 @@ func TestMultipartFaults(t *testing.T) {
 		{"a line that is no field", "b", "--b\r\nno field\r\n\r\nx\r\n--b--", "no field"},
 		{"a header that begins folded", "b", "--b\r\n x: y\r\n\r\nx\r\n--b--", "folded"},
 		{"an unknown transfer encoding", "b", "--b\r\nContent-Transfer-Encoding: uuencode\r\n\r\nx\r\n--b--", "uuencode"},
-		{"base64 that is none", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nx*y\r\n--b--", "not in its Content-Transfer-Encoding"},
-		{"base64 that was cut", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25lI\r\n--b--", "not in its Content-Transfer-Encoding"},
+		{"base64 that is none", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nx*y\r\n--b--", "cannot be undone: base64"},
+		{"base64 that was cut", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25lI\r\n--b--", "cannot be undone: base64"},
+		{"base64 behind its padding", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nbw==bw==\r\n--b--", "behind its padding"},
+		{"quoted-printable in a line that is too long", "b", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("=41", 1<<19) + "\r\n--b--", "quoted-printable: bufio: buffer full"},
 		{"quoted-printable that is none", "b", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=zz\x00\r\n--b--", "quoted-printable"},
 	} {
 		t.Run(c.name+" is a fault of the framing", func(t *testing.T) {
 			_, err := readParts(strings.NewReader(c.body), c.boundary)
-			if f := (*framing)(nil); !errors.As(err, &f) || !strings.Contains(f.text, c.says) {
+			misframed, ok := errors.AsType[*Misframed](err)
+			if ok && misframed.Text != err.Error() || !ok && !errors.Is(err, ErrEncoding) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want a fault that says %q", err, c.says)
 			}
 		})
@@ -119,7 +125,7 @@ func TestMultipartFaults(t *testing.T) {
 	})
 }
 
-func FuzzMultipart(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	f.Add([]byte("--b\r\nContent-ID: <1>\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--"))
 	f.Add([]byte("\xef\xbb\xbf--b\nA : b\n c\n\n--b--"))
 	f.Add([]byte("--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25l\r\n--b--"))

@@ -75,24 +75,9 @@ func find(body []byte, at int, delimiter []byte) (line, next int, last bool) {
 		if line > 0 && body[line-1] != '\n' {
 			continue
 		}
-		rest := body[at:]
-		last = bytes.HasPrefix(rest, []byte("--"))
-		end := rest
-		if last {
-			end = rest[2:]
+		if is, size, _ := after(body[at:], true); is != nothing {
+			return line, at + size, is == closes
 		}
-		end = bytes.TrimLeft(end, " \t") // transport-padding
-		switch {
-		case len(end) == 0:
-			return line, len(body), last
-		case end[0] == '\n':
-			return line, len(body) - len(end) + 1, last
-		case len(end) > 1 && end[0] == '\r' && end[1] == '\n':
-			return line, len(body) - len(end) + 2, last
-		case last && len(end) == 1 && end[0] == '\r': // QUIRK: cut off in its line end
-			return line, len(body), last
-		}
-		// A longer line: the boundary of an inner body may begin like the outer one's.
 	}
 }
 

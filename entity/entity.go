@@ -1,11 +1,13 @@
 // Package entity reads MIME entities (RFC 2045, RFC 2046) without changing a byte
-// of them: signatures and integrity checks are over what was sent, so header,
-// body and parts are slices of the text that came.
+// of them, in two ways. Parse and Split read text in memory: signatures and
+// integrity checks of S/MIME are over what was sent, so header, body and parts are
+// slices of the text that came. Reader reads a multipart body part by part as it
+// comes, of which nothing is held: the parts of AS4 may be of any size.
 //
 // It is tolerant where the field is: lines may end by LF alone, parameters may
 // stand without their quotation marks, a preamble may hold anything. What it
 // takes in is bounded. It writes no MIME, and knows nothing of what an entity
-// means: that is for package as2.
+// means: that is for the transports.
 package entity
 
 import (
