@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,6 +75,27 @@ func (r Reader) List(ctx context.Context, f Filter) ([]*Delivery, error) {
 		return nil, fmt.Errorf("list deliveries: %w", err)
 	}
 	return ds, nil
+}
+
+// Refused gives the delivery of that id, if it is one that failed verification; nil where
+// there is none.
+func (r Reader) Refused(ctx context.Context, partner string, id uuid.UUID) (*Delivery, error) {
+	rows, err := r.Pool.Query(ctx, `
+		select `+deliveryColumns+`
+		from delivery
+		where partner_id = $1 and delivery_id = $2 and verdict = 'refused'
+		limit 1`, partner, id)
+	if err != nil {
+		return nil, fmt.Errorf("look for delivery %s: %w", id, err)
+	}
+	d, err := pgx.CollectOneRow(rows, scanDelivery)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for delivery %s: %w", id, err)
+	}
+	return d, nil
 }
 
 func scanDelivery(row pgx.CollectableRow) (*Delivery, error) {

@@ -88,6 +88,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			{"GET", "/messages/acme/nothing", "", ""},
 		},
 		"GET /messages/{partner}/{message_id}/raw":      {{"GET", "/messages/acme/" + url.PathEscape(keyOf1) + "/raw", "", ""}},
+		"GET /deliveries/{partner}/{delivery_id}/raw":   {{"GET", "/deliveries/acme/" + quarantined(t, r) + "/raw", "", ""}, {"GET", "/deliveries/acme/" + uuid.NewString() + "/raw", "", ""}},
 		"GET /messages/{partner}/{message_id}/evidence": {{"GET", "/messages/acme/" + url.PathEscape(keyOf1) + "/evidence", "", ""}, {"GET", "/messages/acme/nothing/evidence", "", ""}},
 		"GET /messages/refused":                         {{"GET", "/messages/refused", "", ""}, {"GET", "/messages/refused?partner=acme&limit=1", "", ""}},
 		"POST /messages/re-evaluate": {{"POST", "/messages/re-evaluate", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf4 + `"}],"dry_run":true}`},

@@ -52,7 +52,7 @@ func (e *evidence) payloads() error {
 			continue
 		}
 		// The first piece tells whether it is still kept.
-		if _, err := e.piece(e.key.Partner, v, 0); isPurged(err) {
+		if _, err := e.piece(storedAs(e.key.Partner, v), 0); isPurged(err) {
 			e.gap("payload %s is no longer kept: its retention has passed", hexOf(v.SHA256))
 			continue
 		} else if err != nil {
@@ -62,7 +62,7 @@ func (e *evidence) payloads() error {
 			return err
 		}
 		for at := int64(0); at < v.Length; {
-			b, err := e.piece(e.key.Partner, v, at)
+			b, err := e.piece(storedAs(e.key.Partner, v), at)
 			if err != nil {
 				return err
 			}

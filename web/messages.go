@@ -28,10 +28,10 @@ var messageFilters = append([]Parameter{
 	{"before", Time, nil},
 }, paging...)
 
-// verdicts and outcomes are the words of the outcome table.
+// verdicts and outcomes are the words of the outcome table, and of what failed verification.
 var (
 	verdicts = []string{string(gateway.First), string(gateway.Duplicate), string(gateway.Retry), string(gateway.Reevaluation),
-		string(gateway.Correction), string(gateway.Completion), string(gateway.Reuse), string(gateway.Drift)}
+		string(gateway.Correction), string(gateway.Completion), string(gateway.Reuse), string(gateway.Drift), "refused"}
 	outcomes = []string{"accepted", "partly", "rejected", "quarantined", "received", "dead"}
 )
 

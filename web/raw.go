@@ -1,10 +1,12 @@
 package web
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,34 +29,80 @@ func (c *call) rawMessage() error {
 	if err != nil {
 		return err
 	}
-	first, err := c.piece(k.Partner, v, 0)
+	return c.attach(k.ID, storedAs(k.Partner, v), ".edi")
+}
+
+// rawDelivery sends what failed verification, as it came.
+func (c *call) rawDelivery() error {
+	partner, err := c.path("partner")
 	if err != nil {
 		return err
 	}
-	detail, err := json.Marshal(map[string]any{"payload_sha256": hexOf(v.SHA256), "bytes": v.Length})
+	id, err := c.pathID("delivery_id")
 	if err != nil {
 		return err
 	}
-	err = c.api.Record(c.ctx(), accounts.Entry{Who: c.who.Person, Role: c.who.Role, Action: "payload.read", Subject: k.ID, Partner: k.Partner, Detail: detail})
+	d, err := c.api.Journal.Refused(c.ctx(), partner, id)
+	switch {
+	case err != nil:
+		return err
+	case d == nil:
+		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: fmt.Sprintf("%s has no delivery %s that failed verification", partner, id)}
+	case d.Payload == nil:
+		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "its bytes are not kept: it was too large, or the partner's quarantine of that day was full"}
+	}
+	return c.attach("delivery:"+id.String(), stored{partner, *d.Payload, *d.PayloadIn, 0, d.Bytes, d.SHA256}, ".bin")
+}
+
+// stored is a stretch of a stored payload.
+type stored struct {
+	partner        string
+	id             uuid.UUID
+	month          time.Time
+	offset, length int64
+	sha256         []byte
+}
+
+// storedAs is where a variant's bytes are.
+func storedAs(partner string, v *dedup.Variant) stored {
+	return stored{partner, v.Payload.ID, v.Payload.Month, v.Offset, v.Length, v.SHA256[:]}
+}
+
+func (c *call) piece(p stored, at int64) ([]byte, error) {
+	return c.api.Journal.Payload(c.ctx(), p.partner, p.id, p.month, p.offset+at, min(rawPiece, p.length-at))
+}
+
+// attach sends bytes of a partner's, once the audit log has it that they are read.
+func (c *call) attach(subject string, p stored, ending string) error {
+	first, err := c.piece(p, 0)
+	if err != nil {
+		return err
+	}
+	digest := hex.EncodeToString(p.sha256)
+	detail, err := json.Marshal(map[string]any{"payload_sha256": digest, "bytes": p.length})
+	if err != nil {
+		return err
+	}
+	err = c.api.Record(c.ctx(), accounts.Entry{Who: c.who.Person, Role: c.who.Role, Action: "payload.read", Subject: subject, Partner: p.partner, Detail: detail})
 	if err != nil {
 		return err
 	}
 	h := c.w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s.edi"`, k.Partner, hexOf(v.SHA256)[:16]))
-	h.Set("Content-Length", strconv.FormatInt(v.Length, 10))
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s%s"`, p.partner, digest[:16], ending))
+	h.Set("Content-Length", strconv.FormatInt(p.length, 10))
 	c.w.WriteHeader(http.StatusOK)
 	for at := int64(0); ; {
 		if _, err := c.w.Write(first); err != nil {
 			c.api.Log.DebugContext(c.ctx(), "the client went away during a payload", "err", err)
 			return nil
 		}
-		if at += int64(len(first)); at >= v.Length {
+		if at += int64(len(first)); at >= p.length {
 			return nil
 		}
-		if first, err = c.piece(k.Partner, v, at); err != nil {
+		if first, err = c.piece(p, at); err != nil {
 			// The status has left: only a broken connection tells that bytes are missing.
-			c.api.Log.ErrorContext(c.ctx(), "a payload broke off", "partner", k.Partner, "message_id", k.ID, "at", at, "err", err)
+			c.api.Log.ErrorContext(c.ctx(), "a payload broke off", "partner", p.partner, "subject", subject, "at", at, "err", err)
 			panic(http.ErrAbortHandler)
 		}
 	}
@@ -73,10 +121,6 @@ func chosen(k *dedup.Key, digest []byte) (*dedup.Variant, error) {
 		return nil, &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "no payload is stored under this key; ask for the interchanges that it carried"}
 	}
 	return v, nil
-}
-
-func (c *call) piece(partner string, v *dedup.Variant, at int64) ([]byte, error) {
-	return c.api.Journal.Payload(c.ctx(), partner, v.Payload.ID, v.Payload.Month, v.Offset+at, min(rawPiece, v.Length-at))
 }
 
 // payload gives a variant's bytes, nil where they are no longer kept or too

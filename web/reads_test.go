@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,10 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/edigw/edigw/accounts"
+	"github.com/edigw/edigw/edi"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -411,4 +415,63 @@ func TestHealth(t *testing.T) {
 			}
 		})
 	}
+}
+
+// quarantined has the gateway refuse a message under acme's name that is not its, and
+// gives the delivery's id.
+func quarantined(t *testing.T, r *rig) string {
+	t.Helper()
+	text := []byte("sealed by somebody else")
+	d := &gateway.Delivery{Transport: "as2", Partner: r.directory.Partner("acme"), TransportID: "as2:NORTH:forged", Received: time.Now(), Remote: "203.0.113.5",
+		Payload: edi.Bytes(text), SHA256: sha256.Sum256(text), Fault: &gateway.Rejection{Answer: gateway.ToldUnproven, Reason: "authentication-failed", Detail: "It is another's."}}
+	theirs := (*gateway.Rejection)(nil)
+	if _, err := r.gateway.Receive(t.Context(), d); !errors.As(err, &theirs) {
+		t.Fatal(err)
+	}
+	var page struct {
+		Items []struct {
+			ID string `json:"delivery_id"`
+		}
+	}
+	r.get(accounts.Viewer, "/messages?partner=acme&verdict=refused&limit=1", &page)
+	if len(page.Items) != 1 {
+		t.Fatal("it is not in the journal")
+	}
+	return page.Items[0].ID
+}
+
+func TestRawDeliveries(t *testing.T) {
+	r := filled(t)
+	path := "/deliveries/acme/" + quarantined(t, r) + "/raw"
+	t.Run("an operator gets what failed verification as it came, and the audit log says so", func(t *testing.T) {
+		a := r.ask(r.tokens[accounts.Operator], http.MethodGet, path, "")
+		if a.status != http.StatusOK || a.body != "sealed by somebody else" || !strings.HasPrefix(a.header.Get("Content-Disposition"), "attachment; ") {
+			t.Fatalf("%d %q %v", a.status, a.body, a.header)
+		}
+		list, err := r.api.Accounts.ListAudit(t.Context(), accounts.AuditFilter{Action: "payload.read"})
+		if err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Subject, "delivery:") || list[0].Partner != "acme" {
+			t.Errorf("audit: %+v %v", list, err)
+		}
+	})
+	t.Run("a viewer does not", func(t *testing.T) {
+		if a := r.ask(r.tokens[accounts.Viewer], http.MethodGet, path, ""); a.status != http.StatusForbidden {
+			t.Errorf("%d", a.status)
+		}
+	})
+	t.Run("under another partner's name it is not there", func(t *testing.T) {
+		if a := r.ask(r.tokens[accounts.Operator], http.MethodGet, strings.Replace(path, "acme", "bolt", 1), ""); a.status != http.StatusNotFound {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
+	t.Run("what was received has a key, and is asked for under it", func(t *testing.T) {
+		var page struct {
+			Items []struct {
+				ID string `json:"delivery_id"`
+			}
+		}
+		r.get(accounts.Viewer, "/messages?partner=acme&verdict=first&limit=1", &page)
+		if a := r.ask(r.tokens[accounts.Operator], http.MethodGet, "/deliveries/acme/"+page.Items[0].ID+"/raw", ""); a.status != http.StatusNotFound {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	})
 }

@@ -58,6 +58,23 @@ type sheetAS2 struct {
 	Signature  string   `json:"signature"`
 	Encryption string   `json:"encryption"`
 	MDNHosts   []string `json:"mdn_hosts"`
+
+	OldAlgorithms []string      `json:"old_algorithms"` // that are taken
+	MIC           string        `json:"mic"`            // by the signature's algorithm, or by the requested one
+	MDNDigest     string        `json:"mdn_digest"`     // of our signature
+	Sends         *sheetAS2Send `json:"we_send,omitempty"`
+}
+
+// sheetAS2Send is how we send to the partner, where we do.
+type sheetAS2Send struct {
+	URL           string `json:"url"`
+	From          string `json:"as2_from"`
+	To            string `json:"as2_to"`
+	Signature     string `json:"signature"`
+	Encryption    string `json:"encryption"`
+	KeyEncryption string `json:"key_encryption"`
+	Compression   bool   `json:"compression"`
+	MDN           string `json:"mdn"`
 }
 
 type sheetOrganisation struct {
@@ -77,6 +94,18 @@ type sheetAS4 struct {
 	Services      []partners.AS4Service `json:"services"`
 	Signatures    []string              `json:"signatures"`
 	Encrypted     bool                  `json:"encrypted"` // it has to be
+	MPC           string                `json:"mpc"`
+	SHA1          bool                  `json:"sha1"` // is taken
+	CBC           bool                  `json:"cbc"`  // likewise
+	Errors        string                `json:"errors"`
+	Sends         *sheetAS4Send         `json:"we_send,omitempty"`
+}
+
+// sheetAS4Send is how we send to the partner, where we do.
+type sheetAS4Send struct {
+	URL         string              `json:"url"`
+	Reply       partners.AS4Service `json:"reply"`
+	Compression bool                `json:"compression"`
 }
 
 type sheetServer struct {
@@ -148,7 +177,11 @@ func (c *call) partnerSheet() error {
 	}
 	if a := p.AS4; a != nil {
 		s.AS4 = &sheetAS4{URL: front.URL() + "/as4", Profile: a.Profile, From: a.From, To: a.To, Agreement: a.Agreement, AgreementType: a.AgreementType,
-			Services: append([]partners.AS4Service{}, a.Services...), Signatures: a.Signatures, Encrypted: a.Unencrypted == partners.AS4Refuse}
+			Services: append([]partners.AS4Service{}, a.Services...), Signatures: a.Signatures, Encrypted: a.Unencrypted == partners.AS4Refuse,
+			MPC: a.MPC, SHA1: a.SHA1 == partners.AS4Accept, CBC: a.CBC == partners.AS4Accept, Errors: a.Errors}
+		if a.URL != "" && a.Reply.Service != "" {
+			s.AS4.Sends = &sheetAS4Send{a.URL, a.Reply, a.Compression != ""}
+		}
 	}
 	if cert := front.Certificate(); cert != nil {
 		s.Server = &sheetServer{cert.Subject.String(), partners.Fingerprint(cert), cert.NotAfter.UTC()}
@@ -182,7 +215,22 @@ func overAS2(p *partners.Partner, ours []string, url string) *sheetAS2 {
 		return nil
 	}
 	has := map[bool]string{true: "required", false: "optional"}
-	return &sheetAS2{URL: url + "/as2", From: p.AS2.Names, To: ours, Signature: has[p.AS2.SignatureRequired], Encryption: has[p.AS2.EncryptionNeeded], MDNHosts: append([]string{}, p.AS2.MDNHosts...)}
+	mic := "signature"
+	if p.AS2.MICRequested {
+		mic = "requested"
+	}
+	s := &sheetAS2{URL: url + "/as2", From: p.AS2.Names, To: ours, Signature: has[p.AS2.SignatureRequired], Encryption: has[p.AS2.EncryptionNeeded],
+		MDNHosts: append([]string{}, p.AS2.MDNHosts...), OldAlgorithms: append([]string{}, p.AS2.OldAlgorithms...), MIC: mic, MDNDigest: p.AS2.MDNDigest}
+	if p.AS2.CBCRefused {
+		s.Encryption = "authenticated"
+	}
+	if v := p.AS2.Send; v.URL != "" {
+		if v.From == "" { // the one name there is
+			v.From = ours[0]
+		}
+		s.Sends = &sheetAS2Send{v.URL, v.From, v.To, v.Signature, v.Encryption, v.KeyEncryption, v.Compression, v.MDN}
+	}
+	return s
 }
 
 func orWord(s, word string) string {

@@ -127,10 +127,19 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "
 	})
 	t.Run("the partner's sheet says where to send to, and under which names", func(t *testing.T) {
 		sheet := must("partners", "sheet", "north-company").out
-		for _, want := range []string{"| Send to | `" + g.at.Ingress + "/as2` |", "| Your names (AS2-From) | `NORTH-AS2` |", "| Our names (AS2-To) | `South \"Port\"` |",
-			"| Signature, by your certificate for as2_sign | required |", "| Encryption, to our certificate for as2_decrypt | required |", "| Asynchronous MDN | to 127.0.0.1:"} {
+		for _, want := range []string{"| Send to | `POST " + g.at.Ingress + "/as2` |", "| Your names (AS2-From) | `NORTH-AS2` |", "| Our names (AS2-To) | `South \"Port\"` |",
+			"| Signature | required, by one of your certificates for as2_sign below. SHA-256, SHA-384, SHA-512; still taken: SHA1.",
+			"| Encryption | required, to our certificate \"as2\" below. AES-128, AES-192, AES-256 in CBC or GCM; still taken: 3DES.",
+			"| MDN | ask for one, signed: it is signed by our certificate \"as2\" below", "| Received-content-MIC | of signed messages by the algorithm of your signature |",
+			"| Asynchronous MDN | may go to 127.0.0.1:", "| We send to you | `POST " + g.at.Ingress + "/as2` as AS2-From `South \"Port\"` to AS2-To `NORTH-AS2`: signed with sha256; encrypted with aes128-cbc, the key by rsa-pkcs1; signed MDN |",
+			"under the same Message-ID: after 5, 10, 20, 40 minutes and so on, for up to 30 days", "\"as2\" for as2_sign, as2_decrypt", "-----BEGIN CERTIFICATE-----", "No functional acknowledgements are sent."} {
 			if !strings.Contains(sheet, want) {
 				t.Errorf("%q is not in\n%s", want, sheet)
+			}
+		}
+		for _, no := range []string{"/in/north-company", "Bearer"} {
+			if strings.Contains(sheet, no) {
+				t.Errorf("%q is in the sheet of one who has no token\n%s", no, sheet)
 			}
 		}
 	})

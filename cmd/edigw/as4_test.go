@@ -65,7 +65,8 @@ func TestAS4(t *testing.T) {
 	})
 	t.Run("the sheet tells the partner what to send", func(t *testing.T) {
 		sheet := g.must(nil, "partners", "sheet", "ap").out
-		for _, want := range []string{"## AS4 (edelivery-1.15)", "/as4` |", "| eb:From | `their-ap`, type `urn:t`", "| eb:Service | `urn:s`, action `A` |", "| Encrypted | always, to our certificate |", "for as4_sign, as4_decrypt"} {
+		for _, want := range []string{"## AS4 (edelivery-1.15)", "/as4` |", "| eb:From | `their-ap`, type `urn:t`", "| eb:Service | `urn:s`, without a type, action `A` |", "| Encrypted | always, to our certificate \"", "| Receipt | in the response, with non-repudiation information, signed by our certificate \"", "| Errors | an eb:Error, status 200 |",
+			"| To try | service `http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/service`", "503 (with EBMS:0202)", "for as4_sign, as4_decrypt"} {
 			if !strings.Contains(sheet, want) {
 				t.Errorf("%q is not in\n%s", want, sheet)
 			}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 type messagesCommand struct {
@@ -23,7 +25,7 @@ type messagesList struct {
 	Partner   string    `placeholder:"ID" help:"Only this partner's."`
 	MessageID string    `name:"message-id" placeholder:"KEY" help:"Only under this key, of an interchange or a transport."`
 	Transport string    `placeholder:"NAME" help:"http, as2 or as4."`
-	Verdict   string    `placeholder:"WORD" help:"first, duplicate, retry, re-evaluation, correction, completion, reuse or drift."`
+	Verdict   string    `placeholder:"WORD" help:"first, duplicate, retry, re-evaluation, correction, completion, reuse, drift, or refused: what failed verification."`
 	Outcome   string    `placeholder:"WORD" help:"accepted, partly, rejected, quarantined, received or dead."`
 	Document  string    `placeholder:"NUMBER" help:"Only what brought a document of this number."`
 	After     time.Time `placeholder:"TIME" help:"Received then or later, like 2026-11-28T09:14:00Z."`
@@ -52,6 +54,8 @@ type delivery struct {
 
 func (d delivery) key() string {
 	switch {
+	case d.Verdict == "refused": // it took no key
+		return strings.TrimSpace(d.TransportID + " delivery " + d.ID)
 	case d.MessageID != "":
 		return d.MessageID
 	case d.TransportID != "":
@@ -275,7 +279,9 @@ func (a *app) section(title string, titles []string, rows [][]string) error {
 }
 
 type messagesRaw struct {
-	named
+	Partner   string `arg:"" help:"The partner's id."`
+	MessageID string `arg:"" name:"message-id" help:"The key, as a list shows it, or the id of a delivery that failed verification."`
+
 	SHA256 string `name:"sha256" placeholder:"DIGEST" help:"Which variant; the current one if it is left out."`
 	connection
 }
@@ -285,7 +291,11 @@ func (c *messagesRaw) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	resp, err := api.do(a, http.MethodGet, c.path()+"/raw", filters("sha256", c.SHA256), "", nil)
+	path := named{c.Partner, c.MessageID}.path()
+	if id, err := uuid.Parse(c.MessageID); err == nil { // no key is like one
+		path = "/deliveries/" + url.PathEscape(c.Partner) + "/" + id.String()
+	}
+	resp, err := api.do(a, http.MethodGet, path+"/raw", filters("sha256", c.SHA256), "", nil)
 	if err != nil {
 		return err
 	}

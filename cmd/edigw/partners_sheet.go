@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,17 +94,8 @@ type sheetTold struct {
 		Fingerprint string    `json:"sha256_fingerprint"`
 		Until       time.Time `json:"valid_until"`
 	} `json:"server_certificate"`
-	AS4 *struct {
-		URL       string                `json:"url"`
-		Profile   string                `json:"profile"`
-		From      partners.AS4Party     `json:"from"`
-		To        partners.AS4Party     `json:"to"`
-		Agreement string                `json:"agreement"`
-		Services  []partners.AS4Service `json:"services"`
-		Signed    []string              `json:"signatures"`
-		Encrypted bool                  `json:"encrypted"`
-	} `json:"as4"`
-	Credentials string `json:"credentials"`
+	AS4         *sheetAS4 `json:"as4"`
+	Credentials string    `json:"credentials"`
 	Tokens      []struct {
 		Label   string     `json:"label"`
 		Expires *time.Time `json:"expires_at"`
@@ -132,14 +124,7 @@ type sheetTold struct {
 		RetryDays int   `json:"retry_window_days"`
 		KnownDays int   `json:"dedup_window_days"`
 	} `json:"limits"`
-	AS2 *struct {
-		URL        string   `json:"url"`
-		From       []string `json:"as2_from"`
-		To         []string `json:"as2_to"`
-		Signature  string   `json:"signature"`
-		Encryption string   `json:"encryption"`
-		MDNHosts   []string `json:"mdn_hosts"`
-	} `json:"as2"`
+	AS2 *sheetAS2 `json:"as2"`
 }
 
 func (c *partnersSheet) Run(a *app) error {
@@ -158,6 +143,19 @@ func (c *partnersSheet) Run(a *app) error {
 	_, err = a.stdout.Write([]byte(s.markdown()))
 	return err
 }
+
+// plain tells whether the partner may send over plain HTTP: one who uses AS2 or AS4 needs
+// a token or a certificate for it.
+func (s *sheetTold) plain() bool {
+	for _, c := range s.Certificates {
+		if slices.Contains(c.Purposes, partners.TLSClient) {
+			return true
+		}
+	}
+	return len(s.Tokens) > 0 || s.AS2 == nil && s.AS4 == nil
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // markdown is the page that is sent to the partner.
 func (s *sheetTold) markdown() string {
@@ -183,7 +181,9 @@ func (s *sheetTold) markdown() string {
 	line("# Sending EDI to %s\n", s.Organisation.Name)
 	line("For %s (`%s`).\n", s.Name, s.Partner)
 	line("| | |\n|---|---|")
-	line("| Send to | `POST %s` |", s.URL)
+	if s.plain() {
+		line("| Send to | `POST %s` |", s.URL)
+	}
 	line("| Your addresses (UNB 0004, ISA06) | %s |", addresses(s.Identifiers))
 	line("| Our addresses (UNB 0010, ISA08) | %s |", addresses(s.Organisation.Identifiers))
 	line("| Message types | %s |", strings.Join(s.Types, ", "))
@@ -191,24 +191,21 @@ func (s *sheetTold) markdown() string {
 		line("| You may also send for | %s |", strings.Join(s.SpeaksFor, ", "))
 	}
 	line("| At most | %d bytes a request |", s.Limits.Bytes)
-	if v := s.AS2; v != nil {
-		line("\n## Over AS2\n\n| | |\n|---|---|")
-		line("| Send to | `%s` |", v.URL)
-		line("| Your names (AS2-From) | %s |", quotedNames(v.From))
-		line("| Our names (AS2-To) | %s |", quotedNames(v.To))
-		line("| Signature, by your certificate for as2_sign | %s |", v.Signature)
-		line("| Encryption, to our certificate for as2_decrypt | %s |", v.Encryption)
-		line("| MDN | in the response, signed if you ask for it |")
-		if len(v.MDNHosts) > 0 {
-			line("| Asynchronous MDN | to %s |", strings.Join(v.MDNHosts, ", "))
-		}
-		line("\nSend a message again under its Message-ID until it has its MDN. A 503 says to come again later.")
+	if s.AS2 != nil {
+		s.as2(line)
 	}
 	if s.AS4 != nil {
 		s.as4(line)
 	}
 	line("\n## Proving who you are\n")
-	line("%s\n", credentials[s.Credentials])
+	switch {
+	case s.plain() && s.AS2 == nil && s.AS4 == nil:
+		line("%s\n", credentials[s.Credentials])
+	case s.plain():
+		line("Over AS2 and AS4 by the signatures of your messages, else %s\n", lowerFirst(credentials[s.Credentials]))
+	default:
+		line("By the signatures of your messages.\n")
+	}
 	for _, t := range s.Tokens {
 		until := "for ever"
 		if t.Expires != nil {
@@ -233,12 +230,14 @@ func (s *sheetTold) markdown() string {
 		}
 	}
 	line("\n## What you are told\n")
-	line("201 or 200: we have it. 202: we have it, and process it later. 409, 503, or no answer: send the same bytes again under the same id, for up to %d days. Any other answer says what to change.\n", s.Limits.RetryDays)
+	if s.plain() {
+		line("201 or 200: we have it. 202: we have it, and process it later. 409, 503, or no answer: send the same bytes again under the same id, for up to %d days. Any other answer says what to change.\n", s.Limits.RetryDays)
+	}
 	line("However often a message is sent, it has its effect once; a repeat gets the first answer. A reference that is used again for other content within %d days is refused or held.\n", s.Limits.KnownDays)
-	switch s.Told.By {
-	case "none":
+	switch {
+	case s.Told.By == "none", s.Told.By == "response" && !s.plain(): // an MDN or a receipt has no place for one
 		line("No functional acknowledgements are sent.")
-	case "response":
+	case s.Told.By == "response":
 		line("The functional acknowledgement comes in the answer: CONTRL for EDIFACT (action %d for an accepted interchange), for X12 %s, and a TA1 %s.", s.Told.Receipt, functional[s.Told.Functional], ta1[s.Told.TA1])
 	default:
 		line("Functional acknowledgements are delivered by %s: CONTRL for EDIFACT (action %d for an accepted interchange), for X12 %s, and a TA1 %s.", s.Told.By, s.Told.Receipt, functional[s.Told.Functional], ta1[s.Told.TA1])
@@ -249,49 +248,6 @@ func (s *sheetTold) markdown() string {
 		line("\nAn interchange with a faulty message is refused whole.")
 	}
 	return b.String()
-}
-
-// quotedNames shows AS2 names, which may hold blanks.
-func quotedNames(list []string) string { return "`" + strings.Join(list, "`, `") + "`" }
-
-// as4 tells what is agreed for AS4.
-func (s *sheetTold) as4(line func(format string, args ...any)) {
-	party := func(p partners.AS4Party) string {
-		text := "`" + p.ID + "`"
-		if p.Type != "" {
-			text += ", type `" + p.Type + "`"
-		}
-		if p.Role != "" {
-			text += ", role `" + p.Role + "`"
-		}
-		return text
-	}
-	line("\n## AS4 (%s)\n", s.AS4.Profile)
-	line("| | |\n|---|---|")
-	line("| Push to | `%s` |", s.AS4.URL)
-	line("| eb:From | %s |", party(s.AS4.From))
-	line("| eb:To | %s |", party(s.AS4.To))
-	if s.AS4.Agreement != "" {
-		line("| eb:AgreementRef | `%s` |", s.AS4.Agreement)
-	}
-	for _, v := range s.AS4.Services {
-		text := "`" + v.Service + "`"
-		if v.Type != "" {
-			text += ", type `" + v.Type + "`"
-		}
-		action := "any action"
-		if v.Action != "" {
-			action = "action `" + v.Action + "`"
-		}
-		line("| eb:Service | %s, %s |", text, action)
-	}
-	line("| Signed by | %s |", strings.Join(s.AS4.Signed, ", "))
-	encrypted := "if you like, to our certificate"
-	if s.AS4.Encrypted {
-		encrypted = "always, to our certificate"
-	}
-	line("| Encrypted | %s |", encrypted)
-	line("\nA receipt with non-repudiation comes in the HTTP response. The test service is answered and never delivered. 503 with EBMS:0202, or no receipt: send the message again under the same MessageId.")
 }
 
 var (

@@ -32,6 +32,7 @@ var commandOf = map[string]string{
 	"GET /messages":                                 "messages list",
 	"GET /messages/{partner}/{message_id}":          "messages show",
 	"GET /messages/{partner}/{message_id}/raw":      "messages raw",
+	"GET /deliveries/{partner}/{delivery_id}/raw":   "messages raw",
 	"GET /messages/{partner}/{message_id}/evidence": "evidence",
 	"GET /messages/refused":                         "messages re-evaluate",
 	"POST /messages/re-evaluate":                    "messages re-evaluate",
