@@ -33,11 +33,13 @@ type demoCommand struct {
 
 // demoPartner is the partner who sends the invoice, demoOther the one who sends
 // the despatch advice, and demoX12 sends both in X12; they stand in
-// demo/partners.yaml.
+// demo/partners.yaml. demoAS2 and demoAS4 do so over AS2 and AS4: demo/secured.yaml.
 const (
 	demoPartner = "muster-kaffee"
 	demoOther   = "papierwerk"
 	demoX12     = "cedar-mill"
+	demoAS2     = "lindenroesterei"
+	demoAS4     = "papierhof"
 )
 
 // Run starts a gateway in a folder of its own, which goes with it, and sends to
@@ -52,7 +54,11 @@ func (c *demoCommand) Run(a *app) (err error) {
 		a.grammar.DataDir = dir
 	}
 	flags := listenFlags{Listen: freeAddress(c.Listen), OpsListen: freeAddress(c.OpsListen)}
-	s, err := a.start(&serveCommand{listenFlags: flags, databaseFlags: databaseFlags{DatabaseConnections: 20},
+	master, err := demoMaster(a.grammar.DataDir)
+	if err != nil {
+		return err
+	}
+	s, err := a.start(&serveCommand{listenFlags: flags, masterFlags: masterFlags{MasterKey: master}, databaseFlags: databaseFlags{DatabaseConnections: 20},
 		intakeFlags: intakeFlags{MaxBody: 64 << 20, SpoolCap: 1 << 30}, workFlags: workFlags{Workers: 1}}, a.logger("text", c.LogLevel))
 	if err != nil {
 		return err
@@ -114,6 +120,7 @@ type demo struct {
 	run    string            // makes references and numbers of this run its own
 	tokens map[string]string // by partner
 	wrong  int
+	secured
 }
 
 // prepare applies the partners as `partners apply` does, and has a token
@@ -133,7 +140,7 @@ func (d *demo) prepare() error {
 			return err
 		}
 	}
-	return nil
+	return d.prepareSecured(by)
 }
 
 // file gives an interchange with references and numbers of this run.
@@ -159,7 +166,7 @@ func (d *demo) show() error {
 		return err
 	}
 	d.check(first.status == http.StatusCreated && first.verdict == "first", "201 first: taken, and in the tables")
-	if err := d.documents(demoPartner, "invoice"); err != nil {
+	if err := d.documents(demoPartner, "invoice", d.run); err != nil {
 		return err
 	}
 
@@ -192,10 +199,15 @@ func (d *demo) show() error {
 		return err
 	}
 	d.check(advice.status == http.StatusCreated && advice.verdict == "first", "201 first: the same reference from another sender is another interchange")
-	if err := d.documents(demoOther, "despatch"); err != nil {
+	if err := d.documents(demoOther, "despatch", d.run); err != nil {
 		return err
 	}
-	return d.x12()
+	for _, part := range []func() error{d.x12, d.overAS2, d.overAS4} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demoChange makes the quantity of the first line 130 and every amount that
@@ -249,8 +261,8 @@ func (d *demo) send(partner string, text []byte) (answer demoAnswer, err error) 
 	return answer, nil
 }
 
-// documents shows what the ERP would read of a class.
-func (d *demo) documents(partner, class string) error {
+// documents shows what the ERP would read of a class, under numbers that end in this.
+func (d *demo) documents(partner, class, number string) error {
 	c, err := d.client(connection{})
 	if err != nil {
 		return err
@@ -263,7 +275,7 @@ func (d *demo) documents(partner, class string) error {
 	}
 	found := 0
 	for _, doc := range page.Items {
-		if doc.Class != class || !strings.HasSuffix(doc.Number, d.run) {
+		if doc.Class != class || !strings.HasSuffix(doc.Number, number) {
 			continue
 		}
 		found++

@@ -35,7 +35,7 @@ func (d *demo) x12() error {
 		told := strings.Join(segments, "\n")
 		d.check(answer.status == http.StatusCreated && strings.Contains(told, "TA1*") == (i == 0) && strings.Contains(told, "AK9*A*1*1*1"),
 			"201 first: the group and its transaction set are accepted")
-		if err := d.documents(demoX12, sent.class); err != nil {
+		if err := d.documents(demoX12, sent.class, d.run); err != nil {
 			return err
 		}
 	}

@@ -536,7 +536,8 @@ func TestDemo(t *testing.T) {
 	if r.code != 0 || r.stderr != "" {
 		t.Errorf("exit %d: %s", r.code, r.stderr)
 	}
-	for _, want := range []string{"→  201 Created  Edigw-Verdict: first", "→  200 OK  Edigw-Verdict: duplicate", "→  422 Unprocessable Entity  Edigw-Verdict: drift", "+    17  QTY+47:130:PCE", "in the tables: despatch LS-", "told: TA1*", "told: AK5*A", "in the tables: invoice INV-", "in the tables: despatch SH-"} {
+	for _, want := range []string{"→  201 Created  Edigw-Verdict: first", "→  200 OK  Edigw-Verdict: duplicate", "→  422 Unprocessable Entity  Edigw-Verdict: drift", "+    17  QTY+47:130:PCE", "in the tables: despatch LS-", "told: TA1*", "told: AK5*A", "in the tables: invoice INV-", "in the tables: despatch SH-",
+		"MDN: automatic-action/MDN-sent-automatically; processed", "✓ the same MDN byte for byte", "✓ the same receipt byte for byte"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is missing in\n%s", want, r.out)
 		}
