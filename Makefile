@@ -97,6 +97,11 @@ interop-cms: ## Have Bouncy Castle and package cms open what the other made, of 
 interop-as4: setup ## phase4, an AS4 library for Java, sends to us and we to it, in every combination that partners use (ARGS=-peers-only: phase4 with itself)
 	go run ./bench/as4 $(ARGS)
 
+interop: setup ## What every change has to pass of the three: few combinations of interop-as2 and interop-as4, all of interop-cms
+	go run ./bench/as2 -short
+	go run ./bench/as4 -short
+	go run ./bench/cms -interop -peers bin/peers
+
 outgoing: setup ## Kafka, a webhook receiver, a mail server and two gateways, each killed while events go out (ARGS='-events 20000')
 	go run ./bench/outgoing -dir bin/peers $(ARGS)
 
@@ -127,9 +132,12 @@ bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty in
 big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway's peak memory
 	go run ./bench/big $(ARGS)
 
+big-as4: setup ## 1 GiB of small invoices over AS4, signed and encrypted, with the gateway's peak memory; and a byte more than is taken
+	go run ./bench/big -as4 $(ARGS)
+
 help: ## Show this list
 	@awk -F ':.*## ' \
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		 /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		 /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big interop-as2 interop-cms bench-as4 bench-as2 help
+.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 interop-as2 interop-cms bench-as4 bench-as2 help
