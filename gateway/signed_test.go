@@ -319,7 +319,8 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 		}
 	})
 	t.Run("a retry that wants it elsewhere gets it there, at once, also while it is on its way", func(t *testing.T) {
-		for _, state := range []string{sent, `update effect set attempts = 7, due_at = now() + interval '1 hour'`} {
+		for _, state := range []string{sent, `update effect set attempts = 7, due_at = now() + interval '1 hour'`,
+			`update effect set state = 2, started_at = now(), lease_id = gen_random_uuid(), due_at = now() + interval '30 seconds'`} {
 			s := &signed{rig: newRig(t)}
 			first := deliver(s, "m1", "mic-a", text)
 			if _, err := s.rig.Pool.Exec(t.Context(), state); err != nil {
@@ -332,7 +333,7 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 				t.Error("the receipt is another one")
 			}
 			if n := s.rig.count(`select count(*) from effect e join outbox o on o.partner_id = e.partner_id and o.event_id = e.event_id
-				where e.state = 1 and e.attempts = 0 and e.due_at <= now() and o.body->>'address' = 'https://other.example/mdn'`); n != 1 {
+				where e.state = 1 and e.lease_id is null and e.attempts = 0 and e.due_at <= now() and o.body->>'address' = 'https://other.example/mdn'`); n != 1 {
 				t.Errorf("%d go there", n)
 			}
 			if n := s.rig.count(`select count(*) from effect`); n != 1 {
@@ -358,6 +359,33 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 		deliver(s, "m1", "mic-a", bad)
 		if d := cmp.Diff([]string{string(first.Rendered.Body)}, due(s.rig)); d != "" {
 			t.Error(d)
+		}
+	})
+	t.Run("a forged message under the id of a genuine one is told where the partner wants it, and takes nothing from that", func(t *testing.T) {
+		s := &signed{rig: newRig(t)}
+		forge := func() {
+			d := s.delivery("m1", "", "forged")
+			d.Fault = &gateway.Rejection{Answer: gateway.ToldUnproven, Reason: "authentication-failed", Detail: "It is signed by somebody else."}
+			d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: "receipt-as2", Address: "https://partner.example/mdn"}
+			if _, err := s.rig.Receive(t.Context(), d); !errors.Is(err, error(d.Fault)) {
+				t.Errorf("told %v", err)
+			}
+		}
+		forge()
+		if n, answers := s.rig.count(`select count(*) from inbox`), due(s.rig); n != 0 || len(answers) != 1 {
+			t.Fatalf("%d keys and %d answers", n, len(answers))
+		}
+		first := deliver(s, "m1", "mic-a", text)
+		forge()
+		again := deliver(s, "m1", "mic-a", text)
+		if !bytes.Equal(first.Rendered.Body, again.Rendered.Body) {
+			t.Errorf("got %s, then %s", first.Rendered.Body, again.Rendered.Body)
+		}
+		if n := s.rig.count(`select count(*) from document where state = 'live'`); n != 1 {
+			t.Errorf("%d documents", n)
+		}
+		if answers := due(s.rig); len(answers) != 3 || answers[1] != string(first.Rendered.Body) {
+			t.Errorf("got %q", answers)
 		}
 	})
 	t.Run("functional acknowledgements are found beside it", func(t *testing.T) {

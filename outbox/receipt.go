@@ -55,12 +55,14 @@ func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
 		b.Queue(`
 			update outbox set body = jsonb_set(body, '{address}', to_jsonb($4::text))
 			where partner_id = $1 and event_id = $2 and purge_month = $3 and body->>'address' <> $4`, e.Partner, event, month, body.Address)
-		// What waits for its next try is due now: whoever asks again is there again.
+		// What waits for its next try is due now: whoever asks again is there again. One that
+		// is being brought may have come and been lost, or goes to the address of before: it is
+		// taken from who brings it, after whom another does.
 		b.Queue(`
 			with again as materialized (
 				select partner_id, event_id, target from effect
-				where partner_id = $1 and event_id = $2 and (state in (3, 4, 5) or state = 1 and due_at > now())
-				for update skip locked)
+				where partner_id = $1 and event_id = $2 and (state in (2, 3, 4, 5) or state = 1 and due_at > now())
+				for update)
 			update effect e set state = 1, attempts = 0, due_at = now(), lease_id = null, place = '', ended_at = null
 			from again
 			where e.partner_id = again.partner_id and e.event_id = again.event_id and e.target = again.target`, e.Partner, event)
