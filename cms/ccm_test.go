@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/ecdsa"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -193,6 +196,24 @@ func TestNonceAlone(t *testing.T) {
 			})
 		}
 	}
+	t.Run("as libas2 0.8.2 sends it", func(t *testing.T) {
+		text, err := os.ReadFile("testdata/libas2-gcm.p7m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		der, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(string(text), "\r\n", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := ParseEnveloped(der, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := e.Decrypt([]Key{testKey(t, "rsa")})
+		if err != nil || !bytes.Contains(d.Content, []byte("multipart/signed; protocol=")) || d.Encryption != AES128GCM || d.Key != KeyRSAOAEP {
+			t.Errorf("%v %s %+.300q", err, Detail(err), d)
+		}
+	})
 	for name, der := range map[string][]byte{
 		"in an AuthEnvelopedData": message(t, AES128GCM, 16, oidAuthEnveloped),
 		"of CCM":                  message(t, AES128CCM, 12, oidEnveloped),
