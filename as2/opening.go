@@ -99,6 +99,7 @@ type opening struct {
 	count  int   // of entities, also those that hold nothing
 	left   int64 // bytes that may still be decompressed
 	sealed bool  // what was encrypted could not be changed on its way: GCM, CCM
+	proved bool  // one of the partner's keys made the signature, whatever else is wrong
 	among  bool  // it is one of several parts: what protects a message is around all of them
 }
 

@@ -85,7 +85,13 @@ func (o *opening) opaque(e *entity.Entity, der []byte) error {
 	if s.Content == nil {
 		return malformed(nil, "The signature stands alone: what it is over is missing.")
 	}
+	malleable := o.malleable()
 	if err := o.verify(s, nil); err != nil {
+		if f := faultOf(err); f != nil && malleable && !o.proved {
+			// The signature's value stands at the end, where blocks can be put that leave all
+			// else as it was: that they could be read would tell that they are padded well.
+			f.structural = true
+		}
 		return err
 	}
 	o.m.Entity, o.m.Opaque = der, true
@@ -113,6 +119,7 @@ func (o *opening) verify(s *cms.Signed, content cms.Content) error {
 		}
 	}
 	v, err := s.Verify(content, candidates, policy)
+	o.proved = err == nil || errors.Is(err, cms.ErrDigest)
 	switch {
 	case errors.Is(err, cms.ErrUnknownSigner):
 		return fault(authenticationFailed, err, "The message is signed by a certificate that is not one of yours with us.")
