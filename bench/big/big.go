@@ -27,8 +27,13 @@ const (
 type big struct {
 	size    int64
 	program string
+	env     []string // of every gateway, over AS4
 	out     io.Writer
-	broken  []string // names of figures out of their bounds
+
+	deferred bool  // over AS4: the documents are left to workers, of which there are none
+	memory   int64 // VmHWM over AS4; 0 is what is promised of a gibibyte
+
+	broken []string // names of figures out of their bounds
 
 	site     *site.Site
 	messages int // in each file

@@ -5,6 +5,11 @@
 // middle leaves no file and no row.
 //
 //	go run ./bench/big [-size 1073741824]
+//	go run ./bench/big -as4 [-deferred]
+//
+// With -as4 the interchange comes over AS4, compressed and signed, encrypted and not:
+// memory keeps its bounds, the same bytes again have the same receipt, and what is a
+// byte larger than is taken is refused by EBMS:0010 and leaves nothing.
 //
 // It prints each figure beside its bound, and ends with 1 if one is broken.
 package main
@@ -22,10 +27,16 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	size := flag.Int64("size", fromEnv("BIG_BYTES", 1<<30), "bytes of the interchange (BIG_BYTES)")
+	over := flag.Bool("as4", false, "send it over AS4, signed and encrypted")
+	deferred := flag.Bool("deferred", false, "over AS4: leave the documents to workers, of which there are none, and measure the receipt alone")
 	program := flag.String("program", "", "the gateway; empty: built from here")
 	flag.Parse()
-	b := &big{size: *size, program: *program, out: os.Stdout}
-	if err := b.run(ctx); err != nil {
+	b := &big{size: *size, program: *program, deferred: *deferred, out: os.Stdout}
+	run := b.run
+	if *over {
+		run = b.receiveAS4
+	}
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "big:", err)
 		os.Exit(1)
 	}

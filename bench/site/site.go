@@ -162,7 +162,7 @@ func (s *Site) Database(ctx context.Context, name string) (string, error) {
 }
 
 // received are the tables that deliveries fill.
-const received = `inbox, variant, document_key, drift_alert, drift_copy, payload, evidence, acknowledgement, delivery, outbox, document, document_line, document_package`
+const received = `inbox, variant, document_key, drift_alert, drift_copy, payload, evidence, job, message_state, acknowledgement, delivery, outbox, document, document_line, document_package`
 
 // Empty takes away what was received, and flushes, so that every measurement
 // begins alike.
