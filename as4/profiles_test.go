@@ -89,6 +89,8 @@ func TestProfiles(t *testing.T) {
 		}{
 			{"", wssec.RSASHA256, older, talquist(), nordhafen()},
 			{"signatures: [rsa-sha512]", wssec.RSASHA512, older, talquist(), nordhafen()},
+			{"signatures: [rsa-pss-sha256]", wssec.PSSSHA256, older, talquist(), nordhafen()},
+			{"signatures: [rsa-pss-sha512]", wssec.PSSSHA512, older, talquist(), nordhafen()},
 			{"profile: edelivery-2.0", wssec.EdDSAEd25519, newer, talquistEd(), nordhafenEC()},
 		} {
 			r.settings(c.settings)
@@ -105,6 +107,23 @@ func TestProfiles(t *testing.T) {
 				t.Errorf("%q: %v\n%s", c.settings, err, a.SOAP)
 			}
 		}
+	})
+	t.Run("RSASSA-PSS is for who agreed on it, and PKCS #1 v1.5 then is not", func(t *testing.T) {
+		r := newRig(t, "")
+		by := func(id, method string) *as4.Composed {
+			signing := signedBy(talquist())
+			signing.Method = method
+			c, err := as4.Compose(message(id), []as4.Payload{gzipped(text)}, signing, encryptedTo(nordhafen()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		r.refused(by("m1", wssec.PSSSHA256), as4.PolicyNoncompliance)
+		r.settings("signatures: [rsa-pss-sha256]")
+		r.refused(by("m2", wssec.RSASHA256), as4.PolicyNoncompliance)
+		r.refused(by("m3", wssec.PSSSHA512), as4.PolicyNoncompliance)
+		r.received(by("m4", wssec.PSSSHA256))
 	})
 	t.Run("a receipt is signed anew when our key changed, and is not the stored one", func(t *testing.T) {
 		r := newRig(t, "")
