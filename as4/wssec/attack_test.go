@@ -3,6 +3,7 @@ package wssec_test
 import (
 	"bytes"
 	"crypto"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -265,6 +266,31 @@ func TestForgery(t *testing.T) {
 			t.Errorf("the signer is not taken for himself: %v", err)
 		}
 	})
+	t.Run("who was authenticated is verified by what is asked then", func(t *testing.T) {
+		e := read(t, sent.SOAP)
+		if err := e.Authenticate(pinned); err != nil {
+			t.Fatal(err)
+		}
+		whole := wire(t, sent.Parts)
+		changed := wire(t, sent.Parts)
+		changed[2] = part("text@example", "text/plain", []byte("UNA"))
+		another := wssec.Verification{Signer: func(wssec.Token) (*x509.Certificate, error) { return stranger.certificate, nil }}
+		nobody := wssec.Verification{Signer: wssec.Pinned(stranger.certificate)}
+		for what, err := range map[string]error{
+			"with a part that was changed":   second(e.Verify(changed, pinned)),
+			"as another one":                 second(e.Verify(whole, another)),
+			"as nobody":                      second(e.Verify(whole, nobody)),
+			"as another one, before parts":   e.Authenticate(another),
+			"as another one, after a change": second(read(t, []byte(swap(t, "1@example", "2@example")(soap))).Verify(whole, pinned)),
+		} {
+			if wssec.ReasonOf(err) != wssec.Unauthenticated {
+				t.Errorf("%s he is taken: %v", what, err)
+			}
+		}
+		if _, err := e.Verify(whole, pinned); err != nil {
+			t.Errorf("he is not taken for himself: %v", err)
+		}
+	})
 	t.Run("the signature of another message of the signer's stands for no other header, before any part is read", func(t *testing.T) {
 		unsigned := pinned
 		unsigned.UnsignedBody = true
@@ -407,3 +433,6 @@ func resign(t *testing.T, signer identity, soap string) string {
 	}
 	return swap(t, cut(t, soap, "<ds:SignatureValue>", "</ds:SignatureValue>"), "<ds:SignatureValue>"+wssec.SignValue(t, signer.signing(), hash, canonical)+"</ds:SignatureValue>")(soap)
 }
+
+// second is the error beside a signature.
+func second(_ *wssec.Signature, err error) error { return err }

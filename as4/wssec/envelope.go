@@ -19,7 +19,8 @@ type Envelope struct {
 	Messaging *etree.Element // eb:Messaging; nil if there is none, as in a bare SOAP Fault
 	Security  *etree.Element // wsse:Security; nil if there is none
 
-	ids map[string]*etree.Element
+	ids    map[string]*etree.Element
+	proved *proved // by Authenticate
 }
 
 // Read reads the SOAP part of a message: bounded by infoset.Header, no DTD, no

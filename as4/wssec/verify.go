@@ -90,8 +90,8 @@ func (e *Envelope) signature() (*etree.Element, error) {
 // eb:Messaging and its Body are covered, and their digests fit, so that nobody puts the
 // signature of another message of the signer's, which all its receivers have, before a
 // header of his own. Parts are not looked at. It is for before they are taken in and
-// for before Decrypt, so that we work for the partner alone. Errors are as those of
-// Verify.
+// for before Decrypt, so that we work for the partner alone. Between it and Verify the
+// envelope may not be changed. Errors are as those of Verify.
 func (e *Envelope) Authenticate(v Verification) error {
 	s, _, err := e.authenticate(v)
 	if err != nil {
@@ -128,17 +128,25 @@ func (e *Envelope) Authenticate(v Verification) error {
 
 // authenticate verifies the value of the signature with the certificate that is the
 // signer's.
-func (e *Envelope) authenticate(v Verification) (*signed, *x509.Certificate, error) {
+func (e *Envelope) authenticate(v Verification) (_ *signed, certificate *x509.Certificate, err error) {
 	if v.Signer == nil {
 		return nil, nil, errors.New("Verification.Signer is missing")
 	}
-	s, err := e.parseSignature(v)
-	if err != nil {
+	before := e.proved
+	if before != nil && (before.sha1 != v.SHA1 || before.minRSA != v.MinRSA) {
+		before = nil
+	}
+	s := &signed{}
+	if before != nil {
+		s = before.signed
+	} else if s, err = e.parseSignature(v); err != nil {
 		return nil, nil, err
 	}
-	certificate, err := v.Signer(s.token)
-	if err != nil {
+	if certificate, err = v.Signer(s.token); err != nil {
 		return nil, nil, &Fault{Reason: Unauthenticated, Detail: clip(err.Error())}
+	}
+	if before != nil && certificate.Equal(before.certificate) {
+		return s, certificate, nil
 	}
 	var info bytes.Buffer
 	if err := s.canonical.Element(&info, s.info); err != nil {
@@ -147,7 +155,17 @@ func (e *Envelope) authenticate(v Verification) (*signed, *x509.Certificate, err
 	if err := verifyValue(s.method, certificate, cmp.Or(v.MinRSA, MinRSA), info.Bytes(), s.value); err != nil {
 		return nil, nil, unauthenticated("the signature is not one of the %v over this message: %v", Token{Certificate: certificate}, err)
 	}
+	e.proved = &proved{s, certificate, v.SHA1, v.MinRSA}
 	return s, certificate, nil
+}
+
+// proved is a signature whose value was verified, by which rules: Verify, which follows
+// Authenticate, does not do that again.
+type proved struct {
+	signed      *signed
+	certificate *x509.Certificate
+	sha1        bool
+	minRSA      int
 }
 
 // Verify verifies the one signature of the envelope over parts as Decrypt gave
