@@ -37,6 +37,8 @@ func TestListsAreComplete(t *testing.T) {
 	for _, c := range []struct{ name, files, what, page string }{
 		{"tables", "migrations/*.sql", `(?m)^create table (\w+) \(`, "docs/explanation/architecture.md"},
 		{"reasons", "httpin/*.go", `reason: +"([a-z-]+)"`, "docs/reference/metrics.md"},
+		{"reasons of AS2", "as2/*.go", `reason: +"([a-z0-9-]+)"`, "docs/reference/metrics.md"},
+		{"faults of AS2", "as2/fault.go", `(?m)^\t[a-zA-Z]+ += "([a-z-]+)"$`, "docs/reference/metrics.md"},
 		{"fields of the log", "gateway/logline.go", `add\(slog\.\w+\("(\w+)"`, "docs/how-to/monitor.md"},
 		{"peers", "bench/peers/peers.go", `(?m)^\t\{"([a-z0-9-]+)", "\d`, "docs/explanation/other-parsers.md"},
 		{"make's targets that a stranger needs", "Makefile", `(?m)^(demo|test|bench|big|model|crash|verify):`, "README.md"},
