@@ -75,6 +75,8 @@ type sheetAS2Send struct {
 	KeyEncryption string `json:"key_encryption"`
 	Compression   bool   `json:"compression"`
 	MDN           string `json:"mdn"`
+	MDNTo         string `json:"mdn_to,omitempty"`  // "" is the response
+	PSS           bool   `json:"rsa_pss,omitempty"` // RSA keys sign by RSASSA-PSS
 }
 
 type sheetOrganisation struct {
@@ -228,7 +230,7 @@ func overAS2(p *partners.Partner, ours []string, url string) *sheetAS2 {
 		if v.From == "" { // the one name there is
 			v.From = ours[0]
 		}
-		s.Sends = &sheetAS2Send{v.URL, v.From, v.To, v.Signature, v.Encryption, v.KeyEncryption, v.Compression, v.MDN}
+		s.Sends = &sheetAS2Send{v.URL, v.From, v.To, v.Signature, v.Encryption, v.KeyEncryption, v.Compression, v.MDN, v.MDNTo, p.AS2.PSS}
 	}
 	return s
 }

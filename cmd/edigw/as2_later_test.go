@@ -90,6 +90,11 @@ as2: {names: [NORTH-AS2], signature_scheme: rsa-pss, send: {url: %[2]q, mdn_to: 
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
+	t.Run("the sheet says where we want the MDN, and how we sign", func(t *testing.T) {
+		if sheet := must("partners", "sheet", "north-company").out; !strings.Contains(sheet, "signed with sha256, an RSA key by RSASSA-PSS; ") || !strings.Contains(sheet, "signed MDN, which we want at "+at) {
+			t.Error(sheet)
+		}
+	})
 	var id string
 	t.Run("an acknowledgement is sent when its MDN has come, over another connection", func(t *testing.T) {
 		list := until(t, "it is not done", func(l []sent) bool { return len(l) == 1 && l[0].State == "done" })

@@ -33,6 +33,8 @@ type sheetAS2Sends struct {
 	KeyEncryption string `json:"key_encryption"`
 	Compression   bool   `json:"compression"`
 	MDN           string `json:"mdn"`
+	MDNTo         string `json:"mdn_to"`
+	PSS           bool   `json:"rsa_pss"`
 }
 
 // sheetAS4 is what is agreed for AS4.
@@ -126,12 +128,18 @@ func (w sheetAS2Sends) secured() string {
 	words := []string{"not signed", "not encrypted", "no MDN"}
 	if w.Signature != "none" {
 		words[0] = "signed with " + w.Signature
+		if w.PSS {
+			words[0] += ", an RSA key by RSASSA-PSS"
+		}
 	}
 	if w.Encryption != "none" {
 		words[1] = "encrypted with " + w.Encryption + ", the key by " + w.KeyEncryption
 	}
 	if w.MDN != "none" {
 		words[2] = w.MDN + " MDN"
+		if w.MDNTo != "" {
+			words[2] += ", which we want at " + w.MDNTo
+		}
 	}
 	if w.Compression {
 		words = append([]string{"compressed"}, words...)
