@@ -1,7 +1,6 @@
 package as4
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/wire"
 )
 
 // content is what a message carries: its parts decompressed, one after another in
@@ -156,61 +156,25 @@ func (j *joined) open() error {
 	}
 	j.from, j.at, j.sum = opened, opened, sha256.New()
 	if j.infos[i].CompressionType != "" {
-		j.at = &unzip{from: &counted{from: opened}, id: j.parts[i].ContentID, ratio: j.limits.MaxRatio}
+		j.at = unzip{&wire.Unzip{From: opened, Ratio: j.limits.MaxRatio}, j.parts[i].ContentID}
 	}
 	return nil
 }
 
-// counted counts what was read.
-type counted struct {
-	from io.Reader
-	n    int64
-	err  error // of the part itself, which is ours
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
-	c.n += int64(n)
-	if err != nil && err != io.EOF {
-		c.err = err
-	}
-	return n, err
-}
-
-// unzip decompresses, and stops where too few bytes become too many.
+// unzip tells what is wrong with a part that is compressed: AS4 profile §3.2.
 type unzip struct {
-	from  *counted
-	id    string
-	ratio int64
-	zip   *gzip.Reader
-	made  int64
+	*wire.Unzip
+	id string
 }
 
 // Read implements io.Reader.
-func (u *unzip) Read(b []byte) (int, error) {
-	if u.zip == nil {
-		zip, err := gzip.NewReader(u.from)
-		if err != nil {
-			return 0, u.broken(err)
-		}
-		u.zip = zip
-	}
-	n, err := u.zip.Read(b)
-	u.made += int64(n)
-	if u.made > freeRatio && u.made/u.ratio > u.from.n {
-		return n, &Error{Code: DecompressionFailure, Reason: "compression-ratio", Detail: fmt.Sprintf("the part %.80q decompresses to more than %d times its size; send it uncompressed", u.id, u.ratio)}
-	}
-	if err != nil && err != io.EOF {
-		return n, u.broken(err)
+func (u unzip) Read(b []byte) (int, error) {
+	n, err := u.Unzip.Read(b)
+	switch {
+	case errors.Is(err, wire.ErrRatio):
+		err = &Error{Code: DecompressionFailure, Reason: "compression-ratio", Detail: fmt.Sprintf("the part %.80q decompresses to more than %d times its size; send it uncompressed", u.id, u.Ratio)}
+	case errors.Is(err, wire.ErrNotGzip):
+		err = &Error{Code: DecompressionFailure, Detail: fmt.Sprintf("the part %.80q is not gzip that can be decompressed, as its CompressionType says", u.id), Cause: err}
 	}
 	return n, err
-}
-
-// broken says that a part is not gzip, or was cut: AS4 profile §3.2.
-func (u *unzip) broken(err error) error {
-	if u.from.err != nil {
-		return u.from.err
-	}
-	return &Error{Code: DecompressionFailure, Detail: fmt.Sprintf("the part %.80q is not gzip that can be decompressed, as its CompressionType says", u.id), Cause: err}
 }

@@ -29,8 +29,7 @@ const (
 	DefaultPace        = wire.DefaultPace
 	DefaultMaxUnproved = 64 << 20
 
-	freeRatio = 16 << 20 // decompressed bytes for which no ratio is asked
-	keptBytes = 1 << 20  // of a request are kept as they came, for the quarantine
+	keptBytes = 1 << 20 // of a request are kept as they came, for the quarantine
 )
 
 func (l Limits) withDefaults() Limits {

@@ -1,7 +1,6 @@
 package httpin
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -30,8 +29,6 @@ const (
 	DefaultMaxBody  = 2 << 30
 	DefaultMaxRatio = 200
 	DefaultPace     = wire.DefaultPace
-
-	freeRatio = 16 << 20 // decompressed bytes for which no ratio is asked
 )
 
 func (l Limits) withDefaults() Limits {
@@ -87,7 +84,7 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, wants digests) (*
 		b.wire.Hashes = append(b.wire.Hashes, b.sum256)
 	}
 	if b.gzipped {
-		b.from = &unzip{wire: b.wire, ratio: b.limits.MaxRatio}
+		b.from = unzip{&wire.Unzip{From: b.wire, Ratio: b.limits.MaxRatio}}
 	}
 	return b, nil
 }
@@ -172,44 +169,24 @@ func drain(w *wire.Body) error {
 	}
 }
 
-// unzip decompresses, and stops where too few bytes become too many.
-type unzip struct {
-	wire  *wire.Body
-	ratio int64
-	zip   *gzip.Reader
-	made  int64
-}
+// unzip tells what is wrong with what was compressed.
+type unzip struct{ *wire.Unzip }
 
-func (u *unzip) Read(b []byte) (int, error) {
-	if u.zip == nil {
-		zip, err := gzip.NewReader(u.wire)
-		if err == io.EOF { // no byte at all: an empty body, and told as one
-			return 0, io.EOF
-		}
-		if err != nil {
-			return 0, brokenGzip(err)
-		}
-		u.zip = zip
-	}
-	n, err := u.zip.Read(b)
-	u.made += int64(n)
-	if u.made > freeRatio && u.made/u.ratio > u.wire.Size() {
-		return n, &refusal{problem: "content-too-large", reason: "compression-ratio", detail: fmt.Sprintf("The body decompresses to more than %d times its size. Send it uncompressed.", u.ratio)}
-	}
-	if err != nil && err != io.EOF {
-		return n, brokenGzip(err)
+// Read implements io.Reader.
+func (u unzip) Read(b []byte) (int, error) {
+	n, err := u.Unzip.Read(b)
+	switch {
+	case errors.Is(err, wire.ErrRatio):
+		err = &refusal{problem: "content-too-large", reason: "compression-ratio", detail: fmt.Sprintf("The body decompresses to more than %d times its size. Send it uncompressed.", u.Ratio)}
+	case errors.Is(err, wire.ErrNotGzip) && u.Size() == 0: // an empty body, and told as one
+		err = io.EOF
+	case errors.Is(err, wire.ErrNotGzip):
+		err = brokenGzip(err)
 	}
 	return n, err
 }
 
-// brokenGzip is err if that came from the network, else a refusal of what was
-// compressed.
 func brokenGzip(err error) error {
-	for _, of := range []error{wire.ErrLarge, wire.ErrSlow, wire.ErrIncomplete} {
-		if errors.Is(err, of) {
-			return err
-		}
-	}
 	return &refusal{problem: "invalid-content-encoding", cause: err}
 }
 
