@@ -99,7 +99,9 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 	var list []rate.Load
 	for _, l := range r.loads() {
 		l.Make = func(n int) (rate.Message, error) { return parties.make(l, n) }
-		l.Crypto = func(messages int) (time.Duration, error) { return bareCrypto(r.keys, l.content(1), messages) }
+		if l.Crypto, err = bareCrypto(r.keys, l.content(1)); err != nil {
+			return err
+		}
 		list = append(list, l.Load)
 	}
 	return b.Run(ctx, list)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/bench/limit"
+	"github.com/edigw/edigw/bench/site"
 )
 
 // Receiver is a program that receives.
@@ -38,9 +39,9 @@ type Load struct {
 	Invoices int // in a message
 	// Make makes message n, which no other has the like of. It is called on all cores.
 	Make func(n int) (Message, error)
-	// Crypto does the cryptography of so many such messages, and nothing else, and gives
-	// the processor time that each has taken.
-	Crypto func(messages int) (time.Duration, error)
+	// Crypto does the cryptography of such a message, and nothing else. It is called on
+	// all cores.
+	Crypto func() error
 	// Bar is what share of the most that there can be the first receiver has to reach; 0
 	// where the database's limit is none of these messages. Times is what multiple of the
 	// second one's rate, 0 for none.
@@ -60,7 +61,7 @@ type Bench struct {
 	Out        io.Writer
 }
 
-// cryptoMessages are how many the bare cryptography is done of for a figure.
+// cryptoMessages are how many messages' cryptography each core does for a figure.
 const cryptoMessages = 100
 
 // Run measures each load and prints its table.
@@ -93,7 +94,7 @@ func (b *Bench) round(ctx context.Context, l Load, number *int, warms bool, r *r
 	}
 	*number += l.Messages
 	if !warms && l.Bar > 0 {
-		crypto, err := l.Crypto(cryptoMessages)
+		crypto, err := l.cryptography()
 		if err != nil {
 			return err
 		}
@@ -114,6 +115,30 @@ func (b *Bench) round(ctx context.Context, l Load, number *int, warms bool, r *r
 		}
 	}
 	return nil
+}
+
+// cryptography is the processor time that the cryptography of a message takes where all
+// cores do nothing else: a core of which each half is busy takes longer for each.
+func (l Load) cryptography() (time.Duration, error) {
+	workers := runtime.NumCPU()
+	errs := make([]error, workers)
+	before, err := site.OwnCPU()
+	if err != nil {
+		return 0, err
+	}
+	var wg sync.WaitGroup
+	for worker := range workers {
+		wg.Go(func() {
+			for range cryptoMessages {
+				if errs[worker] = l.Crypto(); errs[worker] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	after, err := site.OwnCPU()
+	return (after - before) / time.Duration(workers*cryptoMessages), errors.Join(append(errs, err)...)
 }
 
 // made are the messages of a round, numbered from that on.
