@@ -107,12 +107,3 @@ func (s *secured) startOn(t *testing.T, database string, env ...string) *program
 	t.Helper()
 	return start(t, database, append(env, "EDIGW_MASTER_KEY="+s.master)...)
 }
-
-// posted checks that so many invoices of a partner were, once each.
-func (s *secured) posted(t *testing.T, p partner, invoices int) {
-	t.Helper()
-	if rows := p.rows(t, s.pool); rows["document"] != invoices || rows["document_key"] != invoices {
-		t.Errorf("posted %d documents with %d guards, want %d", rows["document"], rows["document_key"], invoices)
-	}
-	p.eachOnce(t, s.pool)
-}
