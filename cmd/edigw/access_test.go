@@ -61,6 +61,11 @@ func newDoors(t *testing.T) *doors {
 		"import_id":   d.one(`select import_id::text from key_import`),
 		"alert_id":    d.one(`select alert_id::text from drift_alert`),
 		"document_id": d.one(`select document_id::text from document`),
+		"delivery_id": d.one(`
+			insert into delivery
+			select (jsonb_populate_record(d, jsonb_build_object('delivery_id', gen_random_uuid(), 'verdict', 'refused'))).*
+			from delivery d where partner_id = 'acme' and payload_id is not null limit 1
+			returning delivery_id::text`),
 	}
 	return d
 }
