@@ -280,7 +280,7 @@ func TestParametersAreStrict(t *testing.T) {
 		{"partnr=acme", "unknown-parameter", `parameter "partnr" is not known here; these are: partner, message_id, transport, verdict, outcome, document, after, before, cursor, limit`},
 		{"partner=", "bad-parameter", `parameter "partner" is empty; leave it out or give it a value`},
 		{"partner=a&partner=b", "bad-parameter", `parameter "partner" is given 2 times; give it once`},
-		{"verdict=second", "bad-parameter", `parameter "verdict" must be one of first, duplicate, retry, re-evaluation, correction, completion, reuse, drift, not "second"`},
+		{"verdict=second", "bad-parameter", `parameter "verdict" must be one of first, duplicate, retry, re-evaluation, correction, completion, reuse, drift, refused, not "second"`},
 		{"after=yesterday", "bad-parameter", `parameter "after" must be a time like 2026-11-28T09:14:00Z, not "yesterday"`},
 		{"limit=501", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "501"`},
 		{"limit=0", "bad-parameter", `parameter "limit" must be a number from 1 to 500, not "0"`},
