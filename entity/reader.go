@@ -14,7 +14,7 @@ const (
 	maxBoundary   = 200      // bytes; RFC 2046 §5.1.1 allows 70, and senders exceed it
 	maxPartHeader = 16 << 10 // bytes of one part's header
 	maxPreamble   = 64 << 10 // bytes before the first part
-	maxCodedLine  = 1 << 20  // bytes of a line of quoted-printable
+	maxFolds      = 200      // lines of one part's header that continue another
 	readAhead     = 32 << 10
 
 	blanks = " \t\r\n"
@@ -69,7 +69,7 @@ func (p *Part) Get(name string) string { return p.fields[strings.ToLower(name)] 
 // Decoded gives the content without its transfer encoding. Its errors are those of
 // Decoder.
 func (p *Part) Decoded() (io.Reader, error) {
-	return Decoder(p.Get("Content-Transfer-Encoding"), p, maxCodedLine)
+	return Decoder(p.Get("Content-Transfer-Encoding"), p)
 }
 
 // Next gives the next part; io.EOF after the last one.
@@ -146,7 +146,8 @@ func (m *Reader) boundary() error {
 // header reads the fields: RFC 5322 §2.2, with folded lines, and LF for CRLF.
 func (p *Part) header() error {
 	p.fields = map[string]string{}
-	name, size := "", 0
+	name, size, folds := "", 0, 0
+	var words []string // of the field that is read: joined once, for each fold would copy it
 	for {
 		line, err := p.of.r.ReadSlice('\n')
 		if err == io.EOF {
@@ -160,15 +161,20 @@ func (p *Part) header() error {
 		}
 		text := strings.TrimRight(string(line), "\r\n")
 		if text == "" {
+			p.unfold(name, words)
 			return nil
 		}
 		if text[0] == ' ' || text[0] == '\t' {
 			if name == "" {
 				return misframed("the header of a part begins with a folded line")
 			}
-			p.fields[name] = strings.TrimLeft(p.fields[name]+" "+strings.Trim(text, blanks), blanks)
+			if folds++; folds > maxFolds {
+				return misframed("the header of a part has more than %d folded lines", maxFolds)
+			}
+			words = append(words, strings.Trim(text, blanks))
 			continue
 		}
+		p.unfold(name, words)
 		field, value, ok := strings.Cut(text, ":")
 		// QUIRK: a blank before the colon is obsolete syntax that is still sent.
 		name = strings.ToLower(strings.TrimRight(field, blanks))
@@ -178,7 +184,14 @@ func (p *Part) header() error {
 		if _, twice := p.fields[name]; twice && strings.HasPrefix(name, "content-") {
 			return misframed("the header of a part has the field %s twice", name)
 		}
-		p.fields[name] = strings.Trim(value, blanks)
+		p.fields[name], words = "", append(words[:0], strings.Trim(value, blanks))
+	}
+}
+
+// unfold gives a field its value: RFC 5322 §2.2.3.
+func (p *Part) unfold(name string, words []string) {
+	if name != "" {
+		p.fields[name] = strings.Trim(strings.Join(words, " "), blanks)
 	}
 }
 

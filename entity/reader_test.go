@@ -58,6 +58,7 @@ func TestReader(t *testing.T) {
 		{"parts without content", "--b\r\n\r\n\r\n--b\r\n\r\n--b--", []partRead{{"", ""}, {"", ""}}},
 		{"no parts", "--b--\r\n", nil},
 		{"folded fields in any case, a blank before the colon", "--b\r\ncOnTent-id :\r\n <1@x>\r\n\r\nx\r\n--b--", []partRead{{"<1@x>", "x"}}},
+		{"fields that are folded more than once, and blank", "--b\r\nX: y\r\nContent-ID:\r\n <1\r\n\t@x>\r\n \r\nX: z\r\n\r\nx\r\n--b--", []partRead{{"<1 @x>", "x"}}},
 		{"base64, with blanks", "--b\r\nContent-Transfer-Encoding: Base64\r\n\r\nb25l\r\n IHR3 bw==\r\n--b--", []partRead{{"", "one two"}}},
 		{"base64 without its padding", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25lIHR3bw\r\n--b--", []partRead{{"", "one two"}}},
 		{"an inner boundary that begins like the outer one's, and closes", "--b\r\n\r\n--b--inner--\r\n--b--\t\r\n", []partRead{{"", "--b--inner--"}}},
@@ -105,7 +106,8 @@ func TestReaderFaults(t *testing.T) {
 		{"base64 that is none", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nx*y\r\n--b--", "cannot be undone: base64"},
 		{"base64 that was cut", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nb25lI\r\n--b--", "cannot be undone: base64"},
 		{"base64 behind its padding", "b", "--b\r\nContent-Transfer-Encoding: base64\r\n\r\nbw==bw==\r\n--b--", "behind its padding"},
-		{"quoted-printable in a line that is too long", "b", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat("=41", 1<<19) + "\r\n--b--", "quoted-printable: bufio: buffer full"},
+		{"quoted-printable with blanks that do not end", "b", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" + strings.Repeat(" ", 1<<13) + "x\r\n--b--", "quoted-printable: 2048 blanks or = stand one behind the other"},
+		{"a header of many folds", "b", "--b\r\nX: y\r\n" + strings.Repeat(" \r\n", 5000) + "\r\nz\r\n--b--", "more than 200 folded lines"},
 		{"quoted-printable that is none", "b", "--b\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=zz\x00\r\n--b--", "quoted-printable"},
 	} {
 		t.Run(c.name+" is a fault of the framing", func(t *testing.T) {

@@ -19,15 +19,10 @@ func (e *Entity) Decoded() ([]byte, error) {
 
 // Decode undoes a transfer encoding (RFC 2045 §6).
 func Decode(encoding string, body []byte) ([]byte, error) {
-	longest := 0
-	switch codingOf(encoding) {
-	case identity:
+	if codingOf(encoding) == identity {
 		return body, nil
-	case quotedPrintable:
-		// QUIRK: an interchange in one line, where RFC 2045 §6.7 wants 76 characters.
-		longest = longestLine(body)
 	}
-	from, err := Decoder(encoding, bytes.NewReader(body), longest)
+	from, err := Decoder(encoding, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -41,17 +36,17 @@ func Decode(encoding string, body []byte) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Decoder reads what comes from a reader without its transfer encoding. longest is the
-// length of the longest line of quoted-printable that is taken, in bytes. What is not in
-// its encoding is ErrEncoding; errors of the reader are given as they are.
-func Decoder(encoding string, from io.Reader, longest int) (io.Reader, error) {
+// Decoder reads what comes from a reader without its transfer encoding, in a few kilobytes
+// of memory whatever comes. What is not in its encoding is ErrEncoding; errors of the
+// reader are given as they are.
+func Decoder(encoding string, from io.Reader) (io.Reader, error) {
 	switch codingOf(encoding) {
 	case identity:
 		return from, nil
 	case packed:
 		return &decoding{"base64", base64.NewDecoder(base64.RawStdEncoding, &unpadded{from: from})}, nil
 	case quotedPrintable:
-		return &decoding{"quoted-printable", quotedprintable.NewReader(bufio.NewReaderSize(from, longest+1))}, nil
+		return &decoding{"quoted-printable", quotedprintable.NewReader(bufio.NewReaderSize(&softBreaks{from: bufio.NewReaderSize(from, codedLine)}, 2*codedLine))}, nil
 	}
 	return nil, fmt.Errorf("%w: %.40q is not known; binary, 8bit, 7bit, base64 and quoted-printable are", ErrEncoding, ParseValue(encoding).Word)
 }
@@ -92,9 +87,12 @@ type decoding struct {
 // Read implements io.Reader.
 func (d *decoding) Read(b []byte) (int, error) {
 	n, err := d.from.Read(b)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		err = fmt.Errorf("%w: %s: %d blanks or = stand one behind the other", ErrEncoding, d.name, codedLine)
+	}
 	var corrupt base64.CorruptInputError
 	// quotedprintable's errors have no type; of base64 the bare one means that it was cut.
-	if errors.As(err, &corrupt) || err == io.ErrUnexpectedEOF || errors.Is(err, bufio.ErrBufferFull) || err != nil && strings.HasPrefix(err.Error(), "quotedprintable:") {
+	if errors.As(err, &corrupt) || err == io.ErrUnexpectedEOF || err != nil && strings.HasPrefix(err.Error(), "quotedprintable:") {
 		err = fmt.Errorf("%w: %s: %w", ErrEncoding, d.name, err)
 	}
 	return n, err
@@ -127,14 +125,6 @@ func (u *unpadded) Read(b []byte) (int, error) {
 			return len(kept), err
 		}
 	}
-}
-
-// longestLine gives the length of the longest line in bytes, with its end.
-func longestLine(text []byte) (longest int) {
-	for line := range bytes.Lines(text) {
-		longest = max(longest, len(line))
-	}
-	return longest
 }
 
 // IsTextual reports whether a transfer encoding means that line ends may be
