@@ -41,8 +41,16 @@ func formOf(mimeType string) form {
 
 // form is that of the part: of its MimeType, where the signed header does not say
 // that it is of another.
+//
+// Of XML that was decrypted by AES-CBC the bytes alone are taken. What its canonical form
+// leaves out, comments and namespaces that nothing uses, has room for blocks of another
+// message: that it is still taken would tell that they are well-formed inside (Jager and
+// Somorovsky 2011), and how long we work, how much of it is.
 func (p *Part) form() form {
 	f := formOf(p.MimeType)
+	if p.cbc && f == xmlForm {
+		return rawForm
+	}
 	if p.SignedType != "" && formOf(p.SignedType) != f {
 		return rawForm
 	}
@@ -106,7 +114,7 @@ func canonicalise(f form, in io.Reader, to io.Writer) error {
 // comments besides, and this takes the change back.
 func (p *Part) asDigested() {
 	plain, f := p.Open, p.form()
-	p.Open = func() (io.ReadCloser, error) {
+	p.Canonical, p.Open = true, func() (io.ReadCloser, error) {
 		in, err := plain()
 		if err != nil {
 			return nil, err

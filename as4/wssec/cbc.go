@@ -9,7 +9,7 @@ import (
 
 // openCBC decrypts AES-CBC as it reads: XML Encryption 1.1 §5.2.3. Its padding is
 // taken off where it is one, and left where it is none: who tries out paddings
-// (Jager and Somorovsky 2011) learns nothing but that the signature does not fit.
+// (Jager and Somorovsky 2011) learns nothing but that the message cannot be decrypted.
 func openCBC(p Part, block cipher.Block) (io.ReadCloser, error) {
 	in, err := p.Open()
 	if err != nil {

@@ -44,7 +44,11 @@ const maxKeys = 8
 type Decryption struct {
 	Keys     []DecryptionKey // all that may still be encrypted to
 	Required bool            // every part has to be encrypted
-	CBC      bool            // AES-CBC is taken too, of messages that are signed: nothing else protects its integrity
+
+	// CBC has AES-CBC taken too, of messages that are signed: nothing else protects their
+	// integrity. Where it is not set, what is said to be of CBC is refused before a key of
+	// ours works for it, so that nobody has us decrypt so what was encrypted by GCM.
+	CBC bool
 }
 
 // encrypted is an xenc:EncryptedData that was read.
@@ -158,7 +162,7 @@ func decryptPart(p *Part, x encrypted, key []byte) (fault, err error) {
 		if length < 2*aes.BlockSize || length%aes.BlockSize != 0 {
 			return errShort, nil
 		}
-		p.Open = func() (io.ReadCloser, error) { return openCBC(cipherPart, block) }
+		p.Open, p.cbc = func() (io.ReadCloser, error) { return openCBC(cipherPart, block) }, true
 		return nil, nil
 	}
 	nonce, length, err := verifyGCM(block, in)

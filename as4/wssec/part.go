@@ -19,4 +19,10 @@ type Part struct {
 	Open func() (io.ReadCloser, error)
 
 	Encrypted bool // it arrived, or goes out, encrypted
+
+	// Canonical tells, after Verify, that Open gives the canonical form that was digested,
+	// and no longer the bytes that came: nobody signed what those had beside it.
+	Canonical bool
+
+	cbc bool // it was decrypted by AES-CBC
 }

@@ -173,7 +173,8 @@ type proved struct {
 //
 // The value is verified before the digests: only who has the signer's key can make
 // us digest. Errors are *Fault: Unauthenticated for a signer, a digest or a signature
-// value that does not fit; NonCompliant for no signature, one that does not cover all,
+// value that does not fit; Undecryptable for the digest of a part that was encrypted by
+// AES-CBC; NonCompliant for no signature, one that does not cover all,
 // or an algorithm outside the list. Others are of reading a part.
 func (e *Envelope) Verify(parts []Part, v Verification) (*Signature, error) {
 	s, certificate, err := e.authenticate(v)
@@ -405,6 +406,11 @@ func (t target) fits(r Reference) error {
 			t.part.asDigested()
 		}
 		return nil
+	}
+	if t.part != nil && t.part.cbc {
+		// As whatever else is wrong with ciphertext: it can be changed at will, and what
+		// comes out is nothing that anybody may learn of.
+		return undecryptable("the digest of %q, which was encrypted by AES-CBC, is not that of the signature: it was changed on the way; or it is XML, which behind AES-CBC has to be compressed, or canonical", r.URI)
 	}
 	if t.part != nil && t.part.form() == xmlForm && len(sums) == 1 {
 		return unauthenticated("the digest of %q is not that of the signature: it is XML by its type, and cannot be made canonical: send XML 1.0 without a document type, in UTF-8, UTF-16 or a character set of one byte a character", r.URI)
