@@ -102,7 +102,7 @@ func TestConformance(t *testing.T) {
 				t.Error("another signature algorithm")
 			}
 		}},
-		{"TA12", "a part that the signature does not cover is refused, named by a PartInfo or not", "", func(t *testing.T, r *rig) {
+		{"TA12", "a part that the signature does not cover is refused, named by a PartInfo that it covers or not", "unencrypted: accept", func(t *testing.T, r *rig) {
 			c := r.compose(message("m1"), gzipped(text))
 			wire := r.wireOf(c)
 			boundary := wire[:bytes.Index(wire, []byte("\r\n"))]
@@ -110,9 +110,14 @@ func TestConformance(t *testing.T) {
 			if got := r.post(c.ContentType, more); got.told() != as4.ExternalPayloadError {
 				t.Errorf("not named: %s", got.told())
 			}
-			named := bytes.Replace(more, []byte(`</eb:PayloadInfo>`), []byte(`<eb:PartInfo href="cid:more@x"></eb:PartInfo></eb:PayloadInfo>`), 1)
-			if got := r.post(c.ContentType, named); got.told() != as4.PolicyNoncompliance && got.told() != as4.FailedAuthentication || r.keys() != 0 {
-				t.Errorf("named: %s", got.told())
+			signed, unsigned := as4.Bytes([]byte(text), "application/edifact"), as4.Bytes([]byte(interchange("REF2", "R-2", "2.00")), "application/edifact")
+			signed.ContentID, unsigned.ContentID = "signed@x", "more@x"
+			named := frame(signedOver(t, "m2", signed, unsigned), "Content-ID: <signed@x>\r\n\r\n"+text, "Content-ID: <more@x>\r\n\r\n"+interchange("REF2", "R-2", "2.00"))
+			if got := r.post(framed, named); got.told() != as4.PolicyNoncompliance || !strings.Contains(got.body, `the part &quot;more@x&quot; is not covered by the signature`) && !strings.Contains(got.body, `the part "more@x" is not covered by the signature`) || r.keys() != 0 {
+				t.Errorf("named: %s, %d keys\n%s", got.told(), r.keys(), got.body)
+			}
+			if got := r.post(framed, frame(signedOver(t, "m3", signed), "Content-ID: <signed@x>\r\n\r\n"+text)); got.told() != "receipt" {
+				t.Errorf("without it: %s\n%s", got.told(), got.body)
 			}
 		}},
 		{"TA13", "encrypted by aes128-gcm to the receiver's certificate", "", func(t *testing.T, r *rig) {

@@ -33,10 +33,12 @@ func FuzzRequest(f *testing.F) {
 	spec.Unsigned, spec.Unencrypted = partners.AS4Accept, partners.AS4Accept
 	anybody := &partners.Partner{ID: "anybody", Active: true, AS4: &partners.AS4{AS4Spec: spec}}
 	h := &as4.Handler{
-		ByParties:  func(string, string, string, string) *partners.Partner { return anybody },
-		Signers:    func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil },
-		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) { return nil, nil },
-		Spool:      &gateway.Spool{}, Log: slog.New(slog.DiscardHandler), Limits: as4.Limits{MaxBody: 1 << 20},
+		ByParties: func(string, string, string, string) *partners.Partner { return anybody },
+		Signers:   func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil },
+		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
+			return []wssec.DecryptionKey{{Certificate: nordhafen().cert, Key: nordhafen().key}}, nil
+		},
+		Spool: &gateway.Spool{}, Log: slog.New(slog.DiscardHandler), Limits: as4.Limits{MaxBody: 1 << 20},
 		Receive: func(_ context.Context, d *gateway.Delivery) (*gateway.Receipt, error) {
 			if d.Fault != nil {
 				return nil, d.Fault

@@ -30,7 +30,8 @@ type Handler struct {
 	// Signers give what an organisation of ours signs with, the key whose use began last
 	// first; none where it has none.
 	Signers func(ctx context.Context, organisation string) ([]*wssec.Signing, error)
-	// Decrypters gives the keys that partners may have encrypted to.
+	// Decrypters gives the keys that partners may have encrypted to. Where there is none,
+	// what is encrypted is told to come again.
 	Decrypters func(ctx context.Context, organisation string) ([]wssec.DecryptionKey, error)
 	// Client says who sent a request: proxy.Rule.Of; nil believes no proxy.
 	Client func(*http.Request) (proxy.Client, error)

@@ -34,12 +34,12 @@ func (c *content) close() {
 }
 
 // unpack decompresses the parts and frames their digests: design §4. A single part
-// that is neither compressed nor encrypted is not copied.
+// that came as it is read, and was signed so, is not copied.
 func (h *Handler) unpack(p *partners.Partner, u *UserMessage, attachments []*attachment, parts []wssec.Part, soap []byte) (*content, error) {
 	c := &content{evidence: []gateway.Exhibit{{Name: "envelope.xml", MediaType: soapType, Body: edi.Bytes(soap)}}}
 	limits := h.Limits.withDefaults()
 	var sums [][32]byte
-	if len(parts) == 1 && u.Parts[0].CompressionType == "" && !parts[0].Encrypted {
+	if len(parts) == 1 && u.Parts[0].CompressionType == "" && !parts[0].Encrypted && !parts[0].Canonical {
 		taken := attachments[0].spooled
 		c.payload, sums = taken.Payload, [][32]byte{taken.SHA256}
 	} else {

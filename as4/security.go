@@ -55,10 +55,13 @@ func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.En
 		return &proved{messaging: env.Messaging, parts: parts}, nil
 	}
 	d := wssec.Decryption{Required: p.AS4.Unencrypted != partners.AS4Accept && len(parts) > 0, CBC: p.AS4.CBC == partners.AS4Accept}
-	if d.Required || encrypted(env.Security) {
+	if encrypted(env.Security) {
 		var err error
 		if d.Keys, err = h.Decrypters(ctx, p.Organisation); err != nil {
 			return nil, fmt.Errorf("keys to decrypt with: %w", err)
+		}
+		if len(d.Keys) == 0 { // the sender has a certificate of ours, and cannot know
+			return nil, fmt.Errorf("a message is encrypted, and organisation %s has no key for as4_decrypt that holds now; `edigw keys create` makes one", p.Organisation)
 		}
 	}
 	decrypted, err := env.Decrypt(parts, d)
