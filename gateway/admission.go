@@ -27,7 +27,9 @@ var ErrCrowded = errors.New("more of this partner's deliveries are on their way 
 //
 // A transaction may wait for a lock, a look-up does not: the last connection, of a
 // share and of all, is for look-ups, so that a delivery whose key is free goes past
-// those whose keys are held.
+// those whose keys are held. What is refused may be anybody's, under the partner's
+// name: one of a partner has a connection at a time, beside its share, and all of them
+// a few.
 //
 // So are the processors: as many deliveries are split and prepared at a time as
 // keep them busy, whoever's they are, and the others wait for their partner's turn
@@ -41,16 +43,20 @@ type admission struct {
 	used  [uses]int
 	by    map[string]*presence
 	queue [uses]turns[chan struct{}] // of deliveries that wait for a place; closed when its turn has come
+
+	deliveries int   // that are proved
+	unproved   Crowd // of those that are not, one each
 }
 
-// use is what a delivery needs a place for: the first two are connections.
+// use is what a delivery needs a place for: the first three are connections.
 type use int
 
 const (
 	lookUp use = iota
 	transaction
-	work // of a processor
-	bulk // of a processor, by a large delivery
+	refusing // a transaction, by a delivery that made no key
+	work     // of a processor
+	bulk     // of a processor, by a large delivery
 	uses
 )
 
@@ -60,13 +66,13 @@ type presence struct {
 	most       int       // connections at once
 	held       [uses]int // places
 	waiting    [uses]int // deliveries that wait for a place
-	deliveries int
-	copies     int // deliveries that wait for the first one under their key
+	deliveries int       // that are proved
+	copies     int       // deliveries that wait for the first one under their key
 }
 
 const (
-	// deliveriesAtOnce bounds the deliveries in this process, of which each may
-	// hold a payload in memory (Spool.Threshold).
+	// deliveriesAtOnce bounds the deliveries in this process whose senders are proved, of
+	// which each may hold a payload in memory (Spool.Threshold).
 	deliveriesAtOnce = 1024
 	// spare connections are for what is no delivery: the API, the clock, the
 	// configuration.
@@ -101,22 +107,34 @@ func (a *admission) of(id string) *presence {
 	return here
 }
 
-// Admit lets a delivery of p into this process, before its body is read; not ok
-// while p has its share of deliveries here.
+// Admit lets a delivery of p, who is proved to send it, into this process; not ok while p
+// has its share of deliveries here, or all have theirs. The last quarter of all is for
+// those who have few.
 func (g *Gateway) Admit(p *partners.Partner) (leave func(), ok bool) {
 	a := &g.admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	here := a.of(p.ID)
-	if here.deliveries >= shareOf(p, deliveriesAtOnce) {
+	if here.deliveries >= shareOf(p, deliveriesAtOnce) || a.deliveries >= deliveriesAtOnce ||
+		a.deliveries >= deliveriesAtOnce*3/4 && here.deliveries >= deliveriesAtOnce/16 && shareOf(p, deliveriesAtOnce) < deliveriesAtOnce {
 		return nil, false
 	}
 	here.deliveries++
+	a.deliveries++
 	return func() {
 		a.mu.Lock()
+		defer a.mu.Unlock()
 		here.deliveries--
-		a.mu.Unlock()
+		a.deliveries--
 	}, true
+}
+
+// crowd is what is not proved yet, with what uses the name of p.
+func (a *admission) crowd(p *partners.Partner) *Crowd {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.of(p.ID) // for the metrics
+	return &a.unproved
 }
 
 // may reports whether a partner may have one more place. a.mu is held.
@@ -128,10 +146,16 @@ func (a *admission) may(here *presence, to use) bool {
 		most := max(2, runtime.GOMAXPROCS(0))
 		return a.used[bulk] < most && here.held[bulk] < most-1
 	}
-	if to == transaction && (a.used[to] >= a.slots-1 || here.held[to] >= here.most-1) {
-		return false
+	used := a.used[lookUp] + a.used[transaction] + a.used[refusing]
+	switch to {
+	case refusing:
+		return here.held[to] == 0 && a.used[to] < max(1, a.slots/4) && used < a.slots-1
+	case transaction:
+		if used-a.used[lookUp] >= a.slots-1 || here.held[to] >= here.most-1 {
+			return false
+		}
 	}
-	return a.used[lookUp]+a.used[transaction] < a.slots && here.held[lookUp]+here.held[transaction] < here.most
+	return used < a.slots && here.held[lookUp]+here.held[transaction] < here.most
 }
 
 // turn waits until a delivery may use a connection, and gives what ends it. What
@@ -173,6 +197,11 @@ func (g *Gateway) splitInTurn(ctx context.Context, d *Delivery) (in *intake, err
 	return in, err
 }
 
+// refusalsWaiting is how many deliveries under the name of p wait here to be written down
+// as refused: no more than a quarter of those that are not proved, so that genuine ones
+// have room beside them.
+func refusalsWaiting(p *partners.Partner) int { return max(1, shareOf(p, unprovedAtOnce)/4) }
+
 // place waits until p may have one more place, and gives what gives it back.
 // patience is what is left of the time that it may wait; nil: as long as ctx.
 func (g *Gateway) place(ctx context.Context, p *partners.Partner, to use, patience *time.Duration) (leave func(), err error) {
@@ -189,6 +218,10 @@ func (g *Gateway) place(ctx context.Context, p *partners.Partner, to use, patien
 		here.held[to]++
 		a.mu.Unlock()
 		return leave, nil
+	}
+	if to == refusing && here.waiting[to] >= refusalsWaiting(p) {
+		a.mu.Unlock()
+		return nil, ErrCrowded
 	}
 	w := make(chan struct{})
 	a.queue[to].push(p.ID, w)
@@ -263,13 +296,14 @@ func (g *Gateway) takeOff(in *intake) (leave func(), ok bool) {
 var (
 	partnerConnections = prometheus.NewDesc("edigw_partner_connections", "Connections to the database that the partner's deliveries hold now.", []string{"partner"}, nil)
 	partnerDeliveries  = prometheus.NewDesc("edigw_partner_deliveries", "Deliveries of the partner in this process now.", []string{"partner"}, nil)
+	partnerUnproved    = prometheus.NewDesc("edigw_partner_unproved", "Deliveries in this process now that use the partner's name, and whose sender is not proved yet.", []string{"partner"}, nil)
 	partnerMemory      = prometheus.NewDesc("edigw_partner_memory_bytes", "Memory that the partner's deliveries fill with their documents and comparisons now, about.", []string{"partner"}, nil)
 	partnerWaiting     = prometheus.NewDesc("edigw_partner_waiting", "Deliveries of the partner that wait now: for the first copy of their message, for their turn, for memory, or to be committed with others.", []string{"partner", "for"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (g *Gateway) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{partnerConnections, partnerDeliveries, partnerMemory, partnerWaiting} {
+	for _, d := range []*prometheus.Desc{partnerConnections, partnerDeliveries, partnerUnproved, partnerMemory, partnerWaiting} {
 		to <- d
 	}
 }
@@ -283,10 +317,11 @@ func (g *Gateway) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(n), labels...)
 	}
 	for partner, here := range a.by {
-		gauge(partnerConnections, here.held[lookUp]+here.held[transaction], partner)
+		gauge(partnerConnections, here.held[lookUp]+here.held[transaction]+here.held[refusing], partner)
 		gauge(partnerDeliveries, here.deliveries, partner)
+		gauge(partnerUnproved, int(a.unproved.of(partner)), partner)
 		gauge(partnerWaiting, here.copies, partner, "copy")
-		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[work]+here.waiting[bulk], partner, "turn")
+		gauge(partnerWaiting, here.waiting[lookUp]+here.waiting[transaction]+here.waiting[refusing]+here.waiting[work]+here.waiting[bulk], partner, "turn")
 		gauge(partnerWaiting, commit[partner], partner, "commit")
 		gauge(partnerWaiting, rooms[partner].waiting, partner, "memory")
 		gauge(partnerMemory, int(rooms[partner].bytes), partner)

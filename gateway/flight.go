@@ -12,9 +12,9 @@ import (
 type flight struct {
 	mu   sync.Mutex
 	busy map[dedup.Ref]chan struct{}
-	// reading holds transport keys whose body a transport is reading or whose
-	// delivery it has handed over.
-	reading map[dedup.Ref]bool
+	// reading counts, of transport keys, the bodies that a transport is reading and the
+	// deliveries that it has handed over.
+	reading map[dedup.Ref]int
 }
 
 // enter waits until none of refs is in flight and takes them all, or gives up
@@ -62,20 +62,25 @@ func (f *flight) enter(refs []dedup.Ref, wait time.Duration) (leave func(), ok b
 // copy sent meanwhile is refused before its own is read. ok is false while
 // another delivery under the key is being read or received here.
 func (g *Gateway) Reserve(partner, key string) (release func(), ok bool) {
-	r := dedup.Ref{Partner: partner, ID: key}
-	f := &g.flight
+	return g.flight.reserve(dedup.Ref{Partner: partner, ID: key}, 1)
+}
+
+// reserve takes r, unless most have it or it is in flight.
+func (f *flight) reserve(r dedup.Ref, most int) (release func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.reading[r] || f.busy[r] != nil {
+	if f.reading[r] >= most || f.busy[r] != nil {
 		return nil, false
 	}
 	if f.reading == nil {
-		f.reading = map[dedup.Ref]bool{}
+		f.reading = map[dedup.Ref]int{}
 	}
-	f.reading[r] = true
+	f.reading[r]++
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		delete(f.reading, r)
+		if f.reading[r]--; f.reading[r] == 0 {
+			delete(f.reading, r)
+		}
 	}, true
 }

@@ -114,6 +114,7 @@ type Gateway struct {
 	lookers    lookers
 	committers committers
 	failing    failing
+	quarantine quarantine
 }
 
 const (

@@ -83,8 +83,8 @@ func (g *Gateway) lookUpQuarantine(ctx context.Context, in *intake) error {
 	if in.key.ID != "" || !slices.ContainsFunc(in.parts, func(p *part) bool { return p.key.ID == "" }) {
 		return nil
 	}
-	rows, bytes, err := journal.RefusedToday(ctx, g.Pool, in.Partner.ID)
-	in.overQuarantine = rows >= quarantineRows || bytes+in.Payload.Size() > quarantineBytes
+	kept, err := journal.RefusedToday(ctx, g.Pool, in.Partner.ID, quarantineRows)
+	in.overQuarantine = kept.Rows >= quarantineRows || kept.Bytes+in.Payload.Size() > quarantineBytes
 	return err
 }
 

@@ -32,7 +32,8 @@ type Spool struct {
 	Cap       int64            // bytes in all files together; 0 is 8 GiB
 	Gauge     prometheus.Gauge // of the bytes in files; nil for none
 
-	used atomic.Int64
+	used     atomic.Int64
+	unproved Crowd // in files, by their bytes, of deliveries whose sender is not proved
 
 	mu sync.Mutex
 	by map[string]*spoolShare // of partners that have files
@@ -59,6 +60,7 @@ type Spooled struct {
 
 	spool *Spool
 	of    *partners.Partner // whose share it is in; nil: nobody's
+	guest *Guest            // whose share it is in while its sender is not proved; else nil
 	file  int64             // bytes reserved
 	open  bool              // the file counts among the partner's
 
@@ -73,35 +75,61 @@ type Spooled struct {
 // taken in of the same one, such as its other parts, which share its room. One that is
 // alone and does not fit would else be told to come again for ever.
 func (s *Spool) Take(p *partners.Partner, r io.Reader, expect, limit int64, beside ...*Spooled) (*Spooled, error) {
-	if expect > limit {
-		return nil, ErrTooLarge
+	in := &Spooled{spool: s, of: p, Blank: true, beside: beside}
+	if err := in.take(r, expect, limit); err != nil {
+		return nil, err
 	}
+	return in, nil
+}
+
+// take reads r to its end.
+func (in *Spooled) take(r io.Reader, expect, limit int64) error {
+	if expect > limit {
+		return ErrTooLarge
+	}
+	s := in.spool
 	threshold := orDefault(s.Threshold, DefaultSpoolThreshold)
 	if expect > threshold && s.used.Load()+expect > orDefault(s.Cap, DefaultSpoolCap) {
-		return nil, ErrSpoolFull
+		return ErrSpoolFull
 	}
-	in := &Spooled{spool: s, of: p, Blank: true, beside: beside}
 	if expect > threshold && in.overShare(expect) {
-		return nil, ErrSpoolShare
+		return ErrSpoolShare
 	}
 	buf, err := readUpTo(r, expect, min(threshold, limit)+1)
 	if int64(len(buf)) > limit {
-		return nil, ErrTooLarge
+		return ErrTooLarge
 	}
 	if err != nil && err != io.EOF {
-		return nil, err
+		return err
 	}
 	in.Blank = blank(buf)
 	if err == io.EOF && int64(len(buf)) <= threshold {
 		in.SHA256 = sha256.Sum256(buf)
 		in.Payload = edi.Bytes(buf).Hashed(in.SHA256)
-		return in, nil
+		return nil
 	}
 	if err := in.spoolRest(buf, r, limit); err != nil {
 		in.release()
-		return nil, err
+		return err
 	}
-	return in, nil
+	return nil
+}
+
+// enter lets a delivery in, of which nobody knows yet whether p sends it: all of these
+// have half of the cap, and p's share of that is for those who use its name.
+func (s *Spool) enter(p *partners.Partner, address string) *Guest {
+	half := int(orDefault(s.Cap, DefaultSpoolCap) / 2)
+	u := s.unproved.Enter(p, address, int64(shareOf(p, half)), int64(half))
+	u.alone = true
+	return u
+}
+
+// belongTo makes the payload one of p's, who is proved to have sent it.
+func (in *Spooled) belongTo(p *partners.Partner) {
+	in.guest, in.of = nil, p
+	if in.file > 0 {
+		in.count(in.file)
+	}
 }
 
 // Close lets the payload go, and its share of the cap.
@@ -187,7 +215,7 @@ func (in *Spooled) spoolRest(head []byte, r io.Reader, limit int64) (err error) 
 }
 
 func (in *Spooled) reserve(n int64) error {
-	if in.overShare(n) {
+	if in.overShare(n) || in.guest != nil && !in.guest.Take(n) {
 		return ErrSpoolShare
 	}
 	if in.spool.used.Add(n) > orDefault(in.spool.Cap, DefaultSpoolCap) {

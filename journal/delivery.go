@@ -94,42 +94,53 @@ func Committed(ctx context.Context, q interface {
 	return there, nil
 }
 
-// refusedToday are a partner's deliveries of today (UTC) that made no key: those that
-// failed verification, and those whose sender was not allowed.
+// Refused is what was kept of a partner's deliveries of a day that made no key: those
+// that failed verification, and those whose sender was not allowed.
+type Refused struct {
+	Day   time.Time // of the database, UTC
+	Rows  int       // up to as many as were asked about
+	Bytes int64     // of the payloads that were kept with these
+}
+
+// refusedToday are those of today (UTC), in the order of the index delivery_refused. The
+// partner's other deliveries of the day are not looked at: anybody can have this asked.
 const refusedToday = `
 		from delivery
 		where partner_id = $1 and (verdict = 'refused' or message_id is null and transport_id is null) and received_at >= date_trunc('day', now() at time zone 'utc') at time zone 'utc'
-			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid`
+			and delivery_id >= (lpad(to_hex((extract(epoch from date_trunc('day', now() at time zone 'utc')) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
+		order by delivery_id`
 
 const countRefusedToday = `
-		select count(*), coalesce(sum(bytes) filter (where payload_id is not null), 0)` + refusedToday
+		select (now() at time zone 'utc')::date, count(*), coalesce(sum(r.bytes) filter (where r.payload_id is not null), 0)
+		from (select bytes, payload_id` + refusedToday + ` limit $2) r`
 
-// RefusedToday counts what was kept today (UTC) of a partner's deliveries that
-// made no key: those that failed verification, and those whose sender was not
-// allowed.
+// RefusedToday counts up to most of what was kept today of a partner's deliveries that
+// made no key.
 func RefusedToday(ctx context.Context, q interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, partner string) (rows int, bytes int64, err error) {
-	if err = q.QueryRow(ctx, countRefusedToday, partner).Scan(&rows, &bytes); err != nil {
-		return 0, 0, fmt.Errorf("count refused deliveries: %w", err)
-	}
-	return rows, bytes, nil
+}, partner string, most int) (Refused, error) {
+	return scanRefused(q.QueryRow(ctx, countRefusedToday, partner, most))
 }
 
 // QueueRefusedToday is RefusedToday for a transaction that adds one, and waits for others
 // that do. They meet at the first of the day; who finds none is among the first.
-func QueueRefusedToday(b *pgx.Batch, partner string, found func(rows int, bytes int64)) {
+func QueueRefusedToday(b *pgx.Batch, partner string, most int, found func(Refused)) {
 	b.Queue(`
-		select delivery_id`+refusedToday+`
-		order by delivery_id limit 1
+		select delivery_id`+refusedToday+` limit 1
 		for no key update`, partner)
-	b.Queue(countRefusedToday, partner).QueryRow(func(row pgx.Row) error { // a following statement: the lock's own would see what was before the wait
-		var rows int
-		var bytes int64
-		if err := row.Scan(&rows, &bytes); err != nil {
-			return fmt.Errorf("count refused deliveries: %w", err)
+	b.Queue(countRefusedToday, partner, most).QueryRow(func(row pgx.Row) error { // a following statement: the lock's own would see what was before the wait
+		r, err := scanRefused(row)
+		if err != nil {
+			return err
 		}
-		found(rows, bytes)
+		found(r)
 		return nil
 	})
+}
+
+func scanRefused(row pgx.Row) (r Refused, err error) {
+	if err := row.Scan(&r.Day, &r.Rows, &r.Bytes); err != nil {
+		return r, fmt.Errorf("count refused deliveries: %w", err)
+	}
+	return r, nil
 }

@@ -965,7 +965,13 @@ CREATE INDEX delivery_message ON ONLY public.delivery USING btree (partner_id, m
 
 CREATE INDEX delivery_default_partner_id_message_id_idx ON public.delivery_default USING btree (partner_id, message_id);
 
+CREATE INDEX delivery_refused ON ONLY public.delivery USING btree (partner_id, delivery_id) INCLUDE (received_at, bytes, payload_id) WHERE ((verdict = 'refused'::text) OR ((message_id IS NULL) AND (transport_id IS NULL)));
+
+CREATE INDEX delivery_default_refused ON public.delivery_default USING btree (partner_id, delivery_id) INCLUDE (received_at, bytes, payload_id) WHERE ((verdict = 'refused'::text) OR ((message_id IS NULL) AND (transport_id IS NULL)));
+
 CREATE INDEX delivery_held_partner_id_message_id_idx ON public.delivery_held USING btree (partner_id, message_id);
+
+CREATE INDEX delivery_held_refused ON public.delivery_held USING btree (partner_id, delivery_id) INCLUDE (received_at, bytes, payload_id) WHERE ((verdict = 'refused'::text) OR ((message_id IS NULL) AND (transport_id IS NULL)));
 
 CREATE INDEX document_message ON public.document USING btree (partner_id, message_id);
 
@@ -1039,9 +1045,13 @@ ALTER INDEX public.delivery_message ATTACH PARTITION public.delivery_default_par
 
 ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_default_pkey;
 
+ALTER INDEX public.delivery_refused ATTACH PARTITION public.delivery_default_refused;
+
 ALTER INDEX public.delivery_message ATTACH PARTITION public.delivery_held_partner_id_message_id_idx;
 
 ALTER INDEX public.delivery_pkey ATTACH PARTITION public.delivery_held_pkey;
+
+ALTER INDEX public.delivery_refused ATTACH PARTITION public.delivery_held_refused;
 
 ALTER INDEX public.evidence_pkey ATTACH PARTITION public.evidence_default_pkey;
 

@@ -263,8 +263,8 @@ func makePartitions(ctx context.Context, db *database, log *slog.Logger) {
 	t := time.NewTicker(24 * time.Hour)
 	defer t.Stop()
 	for {
-		if err := outbox.IndexPartitions(ctx, db.pool); err != nil && ctx.Err() == nil {
-			log.Error("events of earlier months are read slowly; it is tried again tomorrow, and at the next start", "err", err)
+		if err := migrations.IndexPartitions(ctx, db.pool); err != nil && ctx.Err() == nil {
+			log.Error("what earlier months hold is read slowly; it is tried again tomorrow, and at the next start", "err", err)
 		}
 		if _, err := (outbox.Effects{Pool: db.pool}).Forget(ctx); err != nil && ctx.Err() == nil {
 			log.Error("effects that are done were not forgotten", "err", err)

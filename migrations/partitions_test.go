@@ -1,11 +1,11 @@
-package outbox_test
+package migrations_test
 
 import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/edigw/edigw/outbox"
+	"github.com/edigw/edigw/migrations"
 	"github.com/edigw/edigw/pgtest"
 )
 
@@ -27,13 +27,34 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 		return n
 	}
 	for range 2 {
-		if err := outbox.IndexPartitions(t.Context(), pool); err != nil {
+		if err := migrations.IndexPartitions(t.Context(), pool); err != nil {
 			t.Fatal(err)
 		}
 		if n := ordered(); n != 3 {
 			t.Errorf("%d partitions have the order, want 3", n)
 		}
 	}
+	t.Run("an index of some rows, with what it includes, is made the same", func(t *testing.T) {
+		for _, sql := range []string{
+			`drop index delivery_refused`,
+			`create table delivery_202701 partition of delivery for values from ('2027-01-01') to ('2027-02-01')`,
+			`create index delivery_refused on only delivery (partner_id, delivery_id) include (received_at, bytes, payload_id)
+				where verdict = 'refused' or message_id is null and transport_id is null`,
+		} {
+			if _, err := pool.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := migrations.IndexPartitions(t.Context(), pool); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := pool.QueryRow(t.Context(), `
+			select count(*) from pg_inherits
+			where inhparent = 'delivery_refused'::regclass and inhrelid::regclass::text in ('delivery_202701_refused', 'delivery_default_refused', 'delivery_held_refused')`).Scan(&n); err != nil || n != 3 {
+			t.Errorf("%d partitions have it, %v", n, err)
+		}
+	})
 	t.Run("the time limits of other statements do not break it off, and hold again behind it", func(t *testing.T) {
 		for _, sql := range []string{
 			`drop index outbox_order`,
@@ -65,7 +86,7 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
-		go func() { ended <- outbox.IndexPartitions(t.Context(), narrow) }()
+		go func() { ended <- migrations.IndexPartitions(t.Context(), narrow) }()
 		for waits := false; !waits; {
 			select {
 			case err := <-ended:
@@ -76,7 +97,7 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := outbox.IndexPartitions(t.Context(), pool); err != nil { // another process leaves it alone
+		if err := migrations.IndexPartitions(t.Context(), pool); err != nil { // another process leaves it alone
 			t.Error(err)
 		}
 		if err := delivery.Rollback(t.Context()); err != nil {
@@ -100,7 +121,7 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 		if _, err := pool.Exec(t.Context(), `update pg_index set indisvalid = false where indexrelid = 'outbox_held_order'::regclass`); err != nil {
 			t.Fatal(err)
 		}
-		if err := outbox.IndexPartitions(t.Context(), pool); err != nil || valid() != 1 {
+		if err := migrations.IndexPartitions(t.Context(), pool); err != nil || valid() != 1 {
 			t.Errorf("valid: %d, %v", valid(), err)
 		}
 	})
