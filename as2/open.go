@@ -262,7 +262,7 @@ func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails
 	}
 	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened, Room: room,
-		Keys: func() ([]cms.Key, error) { return h.decrypters(r.Context(), o.partner.Organisation) }}
+		Keys: func() ([]cms.Key, error) { return h.opens(r.Context(), o.partner.Organisation) }}
 	o.m, err = opener.Open(outerEntity(r.Header, body), o.wanted)
 	switch {
 	case errors.Is(err, ErrNoRoom):
@@ -271,6 +271,17 @@ func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 		o.report = o.m.Report
 	}
 	return err
+}
+
+// opens gives what a message that is encrypted may be encrypted to. That we have nothing
+// at all is our fault and not its sender's, who has a certificate of ours: he is to come
+// again.
+func (h *Handler) opens(ctx context.Context, organisation string) ([]cms.Key, error) {
+	list, err := h.decrypters(ctx, organisation)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("a message is encrypted, and organisation %s has no key for %s that holds now; `edigw keys create` makes one", organisation, ForDecryption)
+	}
+	return list, err
 }
 
 func (h *Handler) decrypters(ctx context.Context, organisation string) (list []cms.Key, err error) {

@@ -135,6 +135,27 @@ func TestRefuse(t *testing.T) {
 			}
 		}
 	})
+	t.Run("no key of ours to decrypt with is not the sender's to mend: he comes again", func(t *testing.T) {
+		in := newIngress(t)
+		of := in.Keys
+		in.Keys = func(ctx context.Context, organisation string, purpose Purpose) ([]Key, error) {
+			if purpose == ForDecryption {
+				return nil, nil
+			}
+			return of(ctx, organisation, purpose)
+		}
+		c, _ := wrap(t, Wrapping{Signature: signature(all.partner), Envelope: envelope(all.us)}, edifact, 0)
+		if a := in.send(c, signedMDN); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || len(a.body) != 0 || len(in.got) != 0 {
+			t.Errorf("got %d %s, and %d were received", a.status, a.body, len(in.got))
+		}
+		if want := "has no key for as2_decrypt that holds now; `edigw keys create` makes one"; !strings.Contains(in.logged(), want) {
+			t.Errorf("%q is not in\n%s", want, in.logged())
+		}
+		in.Keys = of
+		if a := in.send(c, signedMDN); a.says() != "200 signed processed" {
+			t.Errorf("with the key: got %s", a.says())
+		}
+	})
 	t.Run("a large copy of a running message is refused unread", func(t *testing.T) {
 		in := newIngress(t, unsigned)
 		in.Reserve = func(string, string) (func(), bool) { return nil, false }
