@@ -44,10 +44,13 @@ func (a *Acknowledgements) Target() outbox.Target {
 
 func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
 	err := a.post(ctx, s)
+	if errors.Is(err, ErrAwaited) {
+		return &outbox.Later{In: mdnWait, Why: err}
+	}
 	if ctx.Err() != nil {
 		return err
 	}
-	return outbox.Ended(err, errors.Is(err, ErrRefused))
+	return s.End(err, ending(err))
 }
 
 func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
@@ -71,9 +74,6 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 		}
 	}
 	_, err := a.Sender.Send(ctx, p, o)
-	if errors.Is(err, ErrAwaited) {
-		return &outbox.Later{In: mdnWait, Why: err}
-	}
 	return err
 }
 
@@ -81,8 +81,8 @@ func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
 const ourIDs = "@edigw"
 
 // Notify takes an MDN that came by itself: Handler.Notify. It is held against what was
-// sent, over whichever connection it came. A negative one counts only if it is signed
-// where a signed one was asked for: anybody could post another.
+// sent, over whichever connection it came, and counts only if it is signed where a signed
+// one was asked for: anybody could post another.
 func (a *Acknowledgements) Notify(ctx context.Context, p *partners.Partner, n *Notification, m *Opened) (awaited bool, why, err error) {
 	id, _ := ParseMessageID(n.Original)
 	text, ours := strings.CutSuffix(id.Plain, ourIDs)
@@ -109,14 +109,13 @@ func (a *Acknowledgements) Notify(ctx context.Context, p *partners.Partner, n *N
 	if len(checks) == 0 {
 		return false, nil, nil // its MDN was to come in the response
 	}
-	if p.AS2.Send.MDN == "signed" && !m.Signed {
-		why = fmt.Errorf("%w: %s, and it is not signed", ErrUnproven, n.Disposition)
-	} else {
-		why = acknowledges(p, n, m.Signed, id.Plain, checks)
-	}
-	said := why
-	if errors.Is(why, ErrRefused) {
+	said := acknowledges(p, n, m.Signed, id.Plain, checks)
+	why = said
+	switch ending(said) {
+	case outbox.Refused:
 		said = fmt.Errorf("%w: %w", outbox.ErrFinal, why)
+	case outbox.Unexplained:
+		said = fmt.Errorf("%w: %w", outbox.ErrUnexplained, why)
 	}
 	return true, why, a.Settle(ctx, s, said)
 }

@@ -41,8 +41,8 @@ func (d *Deliverer) send(ctx context.Context, s *outbox.Step) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	// Who wants the MDN all the same sends his message again, which has it sent again.
-	return outbox.Ended(err, errors.Is(err, ErrRefused))
+	// A status refuses nothing for good: it may be that of a server before the partner's.
+	return s.End(err, outbox.TryOn)
 }
 
 func (d *Deliverer) post(ctx context.Context, s *outbox.Step) error {
@@ -83,9 +83,5 @@ func did(c *http.Client, r *http.Request) error {
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
-	err = fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
-	if outbox.ForGood(resp.StatusCode) {
-		err = fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	return err
+	return fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
 }

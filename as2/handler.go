@@ -7,7 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-
+	"strings"
 	"time"
 
 	"github.com/edigw/edigw/gateway"
@@ -192,16 +192,34 @@ func (h *Handler) notified(ctx context.Context, d *opened) error {
 		}
 	}
 	d.notified = n
-	about := []any{"partner", d.partner.ID, "original_message_id", n.Original, "disposition", n.Disposition.String(), "signed", d.m.Signed}
+	about := []any{"partner", d.partner.ID, "original_message_id", short(n.Original), "disposition", short(n.Disposition.String()), "signed", d.m.Signed}
 	switch {
 	case !awaited:
-		h.log().WarnContext(ctx, "an MDN came that nobody waits for", about...)
+		h.Metrics.Reject(Transport, d.partner.ID, unawaited.reason)
+		h.log().WarnContext(ctx, unawaited.says, about...)
+	case errors.Is(why, ErrUnproven):
+		h.Metrics.Reject(Transport, d.partner.ID, unproven.reason)
+		h.log().WarnContext(ctx, unproven.says, append(about, "because", why)...)
 	case why != nil:
 		h.log().WarnContext(ctx, "an MDN came that does not acknowledge what was sent", append(about, "because", why)...)
 	default:
 		h.log().InfoContext(ctx, "an MDN came", about...)
 	}
 	return nil
+}
+
+// unheeded is an MDN that ends nothing, as metrics and the log have it: anybody may post
+// one.
+type unheeded struct{ reason, says string }
+
+var (
+	unawaited = unheeded{reason: "unawaited-mdn", says: "an MDN came that nobody waits for"}
+	unproven  = unheeded{reason: "unproven-mdn", says: "an MDN came that proves nothing of what was sent"}
+)
+
+// short is text of others as the log has it: 200 bytes at most.
+func short(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), 200)], "?")
 }
 
 func (h *Handler) client(r *http.Request) (proxy.Client, error) {

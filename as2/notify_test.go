@@ -14,8 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/edigw/edigw/cms"
+	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 )
@@ -99,9 +101,15 @@ func TestNotifications(t *testing.T) {
 		"without brackets, and in another spelling": {func(c MIC) MDN {
 			return MDN{Original: ours[1 : len(ours)-1], Disposition: processed, MIC: MIC{c.Digest, "SHA256"}}
 		}, nil, "an MDN came", false},
-		"a negative one is final": {func(c MIC) MDN {
+		"a negative one of the content is final": {func(c MIC) MDN {
+			return MDN{Original: ours, Disposition: Disposition{"processed", "error: decompression-failed"}}
+		}, outbox.ErrFinal, "decompression-failed", false},
+		"one without a reason is told so": {func(c MIC) MDN {
+			return MDN{Original: ours, Disposition: Disposition{"processed", "error: unexpected-processing-error"}}
+		}, outbox.ErrUnexplained, "unexpected-processing-error", false},
+		"a door is noted, and it is sent again": {func(c MIC) MDN {
 			return MDN{Original: ours, Disposition: Disposition{"processed", "error: decryption-failed"}}
-		}, outbox.ErrFinal, "decryption-failed", false},
+		}, ErrShut, "decryption-failed", false},
 		"the check of another content is final": {func(MIC) MDN {
 			return MDN{Original: ours, Disposition: processed, MIC: MIC{make([]byte, 32), "sha256"}}
 		}, outbox.ErrFinal, "it arrived as something else", false},
@@ -130,11 +138,38 @@ func TestNotifications(t *testing.T) {
 				if len(*settled) != 0 {
 					t.Errorf("it ended by %v", *settled)
 				}
-			case len(*settled) != 1 || !errors.Is((*settled)[0], c.want) || c.want == ErrUnproven && errors.Is((*settled)[0], outbox.ErrFinal):
+			case len(*settled) != 1 || !errors.Is((*settled)[0], c.want) || (c.want == ErrUnproven || c.want == ErrShut) && (errors.Is((*settled)[0], outbox.ErrFinal) || errors.Is((*settled)[0], outbox.ErrUnexplained)):
 				t.Errorf("it ended by %v, want %v", *settled, c.want)
 			}
 		})
 	}
+	t.Run("those that end nothing are counted, and little of what they say is logged", func(t *testing.T) {
+		a, p, _, mic := awaiting(t)
+		in := newIngress(t)
+		registry := prometheus.NewRegistry()
+		metrics, err := gateway.NewMetrics(registry, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Active = true
+		in.ByName, in.Notify, in.Metrics = func(string, string) *partners.Partner { return p }, a.Notify, metrics
+		long := strings.Repeat("x", 5000)
+		for _, m := range []MDN{{Original: "<" + long + "@edigw>", Disposition: Disposition{"processed", "error: " + long}}, {Original: "<2@edigw>", Disposition: processed}, {Original: ours, Disposition: processed, MIC: mic}, {Original: ours, Disposition: Disposition{"failed", long}}} {
+			r, err := m.Render(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.send(Composed{ContentType: r.ContentType, Body: r.Body}, "Disposition-Notification-To: -")
+		}
+		for _, line := range strings.Split(strings.TrimSpace(in.logged()), "\n") {
+			if len(line) > 1200 {
+				t.Errorf("a line of %d bytes", len(line))
+			}
+		}
+		if diff := cmp.Diff(map[string]float64{"unawaited-mdn": 2, "unproven-mdn": 2}, rejections(t, registry)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
 	t.Run("one that somebody else signed is a fault, and ends nothing", func(t *testing.T) {
 		a, p, settled, mic := awaiting(t)
 		_, in := comes(t, a, p, MDN{Original: ours, Disposition: processed, MIC: mic}, signature(known().stranger))
@@ -178,6 +213,28 @@ func TestNotifications(t *testing.T) {
 			t.Errorf("%v, %d were sent", err, len(in.got))
 		}
 	})
+}
+
+// rejections are those that were counted of talquist, by reason.
+func rejections(t *testing.T, r *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if f.GetName() == "edigw_rejections_total" && labels["partner"] == "talquist" && labels["transport"] == Transport {
+				got[labels["reason"]] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return got
 }
 
 // errNone marks that nothing ends.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/cms"
-	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/wire"
 )
 
 // maxAnswer is the longest answer that is read, in bytes.
@@ -58,6 +58,12 @@ var (
 	// ErrRefused: the message arrived, and the partner will not have it, or says of another
 	// content that it arrived. To send it again is of no use.
 	ErrRefused = errors.New("the partner did not accept the message")
+	// ErrUnexplained: the partner will not have it, and does not say whether for what it is.
+	ErrUnexplained = errors.New("the partner did not accept the message, and says nothing of its content")
+	// ErrShut: the partner takes nothing that is sent as this was, until one of us mends that.
+	ErrShut = errors.New("the partner takes no message as this was sent")
+	// ErrLost: the message left, and what became of it is not known.
+	ErrLost = errors.New("the answer is lost")
 	// ErrUnproven: what came back does not prove that the message arrived: no MDN that can
 	// be read, for this message, and signed where that was asked for.
 	ErrUnproven = errors.New("the partner's answer does not acknowledge the message")
@@ -68,9 +74,9 @@ var (
 	ErrAwaited = errors.New("the partner took the message, and its MDN has not come yet")
 )
 
-// Send sends once. The error wraps ErrRefused, ErrUnproven or ErrAwaited, with what was
-// answered in Sent; any other means that nothing is known to have arrived, and the same
-// may be sent again.
+// Send sends once. The error wraps one of those above, but for ErrNotConfigured and ErrLost
+// with what was answered in Sent; any other means that nothing arrived. After all but
+// ErrRefused the same may be sent again.
 func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Sent, error) {
 	r, checks, err := s.compose(ctx, p, o)
 	if err != nil {
@@ -82,7 +88,11 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 			return nil, err
 		}
 	}
-	resp, err := s.Client.Do(r)
+	leaving, left := wire.Left(ctx)
+	resp, err := s.Client.Do(r.WithContext(leaving))
+	if err != nil && left() {
+		return nil, fmt.Errorf("%w: send to %s: %w", ErrLost, p.ID, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("send to %s: %w", p.ID, err)
 	}
@@ -93,8 +103,8 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what it says is for people
 		err := fmt.Errorf("%s answered %d: %.200q", r.URL.Host, resp.StatusCode, text)
-		if outbox.ForGood(resp.StatusCode) {
-			return sent, fmt.Errorf("%w: %w", ErrRefused, err)
+		if wire.Taken(resp.StatusCode) {
+			return sent, fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		return sent, err
 	}
@@ -103,7 +113,7 @@ func (s *Sender) Send(ctx context.Context, p *partners.Partner, o Outgoing) (*Se
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return sent, fmt.Errorf("read the MDN of %s: %w", p.ID, err)
+		return sent, fmt.Errorf("%w: read the MDN of %s: %w", ErrLost, p.ID, err)
 	}
 	// QUIRK: some answer in the response all the same.
 	if later && !strings.HasPrefix(outerEntity(resp.Header, nil).ContentType().Word, "multipart/") {
@@ -137,13 +147,15 @@ func (s *Sender) judge(p *partners.Partner, o Outgoing, sent *Sent, header http.
 // acknowledges says why an MDN does not acknowledge the message of an id with these
 // checks; nil if it does.
 func acknowledges(p *partners.Partner, n *Notification, signed bool, id string, checks []MIC) error {
-	switch {
+	switch positive := n.Disposition.Positive(); {
 	case n.Original != "" && !n.Is(id):
 		return fmt.Errorf("%w: it is for message %.80q", ErrUnproven, n.Original)
-	case p.AS2.Send.MDN == "signed" && !signed && n.Disposition.Positive():
-		return fmt.Errorf("%w: the MDN is not signed; say mdn: unsigned under as2.send if that is all the partner can", ErrUnproven)
-	case !n.Disposition.Positive():
-		return fmt.Errorf("%w: %s %s", ErrRefused, n.Disposition, strings.Join(n.Errors, " "))
+	case p.AS2.Send.MDN == "signed" && !signed:
+		return fmt.Errorf("%w: %.200s, and it is not signed; say mdn: unsigned under as2.send if that is all the partner can", ErrUnproven, n.Disposition)
+	case !positive && n.Original == "":
+		return fmt.Errorf("%w: %.200s, and it names no message", ErrUnproven, n.Disposition)
+	case !positive:
+		return fmt.Errorf("%w: %.200s %.500s", n.Disposition.refusal(), n.Disposition, strings.Join(n.Errors, " "))
 	case n.MIC.Digest == nil && signed:
 		return fmt.Errorf("%w: the MDN tells no Received-content-MIC", ErrUnproven)
 	case n.MIC.Digest != nil && !slices.ContainsFunc(checks, n.MIC.Equal):

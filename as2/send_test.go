@@ -93,10 +93,10 @@ func TestSend(t *testing.T) {
 		want error // nil: it may be tried again
 		text string
 	}{
-		"a negative MDN is final":        {func(in *ingress) { in.answer = gateway.ToldRejected }, nil, ErrRefused, "unexpected-processing-error It is not as it should be. BGM is missing."},
-		"403 is a door that may open":    {func(in *ingress) { in.UnknownBy403 = true }, func(p *partners.Partner) { p.AS2.Send.From = "X" }, nil, "answered 403"},
-		"503 is not":                     {func(in *ingress) { in.fails = gateway.ErrBusy }, nil, nil, "answered 503"},
-		"an MDN signed by somebody else": {nil, func(p *partners.Partner) { p.Certificates = p.Certificates[1:] }, ErrUnproven, "authentication-failed"},
+		"a negative MDN may give no reason": {func(in *ingress) { in.answer = gateway.ToldRejected }, nil, ErrUnexplained, "unexpected-processing-error It is not as it should be. BGM is missing."},
+		"403 is a door that may open":       {func(in *ingress) { in.UnknownBy403 = true }, func(p *partners.Partner) { p.AS2.Send.From = "X" }, nil, "answered 403"},
+		"503 is not":                        {func(in *ingress) { in.fails = gateway.ErrBusy }, nil, nil, "answered 503"},
+		"an MDN signed by somebody else":    {nil, func(p *partners.Partner) { p.Certificates = p.Certificates[1:] }, ErrUnproven, "authentication-failed"},
 		"an unsigned MDN where a signed one was asked for": {func(in *ingress) {
 			in.Keys = func(_ context.Context, _ string, purpose Purpose) ([]Key, error) {
 				if purpose == ForSigning {
@@ -121,7 +121,7 @@ func TestSend(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.text) {
 				t.Fatalf("got %v", err)
 			}
-			for _, of := range []error{ErrRefused, ErrUnproven, ErrNotConfigured} {
+			for _, of := range []error{ErrRefused, ErrUnexplained, ErrShut, ErrLost, ErrUnproven, ErrNotConfigured} {
 				if errors.Is(err, of) != (of == c.want) {
 					t.Errorf("got %v, want %v", err, c.want)
 				}
@@ -141,13 +141,26 @@ func TestSend(t *testing.T) {
 		t.Cleanup(server.Close)
 		return sender().Send(context.Background(), sendsTo(server.URL), contrl)
 	}
+	negative := func(modifier string) MDN {
+		return MDN{Original: "<1@edigw>", Disposition: Disposition{"processed", modifier}}
+	}
 	for name, c := range map[string]struct {
 		m    MDN
 		want error
 	}{
-		"the MDN of another message":               {MDN{Original: "<2@edigw>", Disposition: processed}, ErrUnproven},
-		"an MDN without a check":                   {MDN{Original: "<1@edigw>", Disposition: processed}, ErrUnproven},
-		"an MDN with the check of another content": {MDN{Original: "1@edigw", Disposition: processed, MIC: MIC{make([]byte, 32), "sha256"}}, ErrRefused},
+		"a negative MDN of the content is for good":   {negative("error: decompression-failed"), ErrRefused},
+		"one of a name is a door":                     {negative("error: unknown-trading-partner"), ErrShut},
+		"so is one of a signature":                    {negative("error: authentication-failed"), ErrShut},
+		"so is one of a signature's digest":           {negative("error: integrity-check-failed"), ErrShut},
+		"so is one of a key":                          {negative("error: decryption-failed"), ErrShut},
+		"so is one of what was agreed on":             {negative("error: insufficient-message-security"), ErrShut},
+		"so is a failure":                             {MDN{Original: "<1@edigw>", Disposition: Disposition{"failed", "failure: unsupported format"}}, ErrShut},
+		"a word of the partner's own gives no reason": {negative("error: duplicate-document"), ErrUnexplained},
+		"nor does none":                               {MDN{Original: "<1@edigw>", Disposition: Disposition{Kind: "failed"}}, ErrUnexplained},
+		"a negative MDN of no message":                {MDN{Disposition: Disposition{"processed", "error: decompression-failed"}}, ErrUnproven},
+		"the MDN of another message":                  {MDN{Original: "<2@edigw>", Disposition: processed}, ErrUnproven},
+		"an MDN without a check":                      {MDN{Original: "<1@edigw>", Disposition: processed}, ErrUnproven},
+		"an MDN with the check of another content":    {MDN{Original: "1@edigw", Disposition: processed, MIC: MIC{make([]byte, 32), "sha256"}}, ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if sent, err := answering(t, c.m); !errors.Is(err, c.want) || sent.Notification == nil {
@@ -156,8 +169,39 @@ func TestSend(t *testing.T) {
 		})
 	}
 	t.Run("no connection", func(t *testing.T) {
-		if _, err := sender().Send(context.Background(), sendsTo("http://127.0.0.1:1/"), contrl); err == nil || errors.Is(err, ErrRefused) || errors.Is(err, ErrUnproven) {
+		if _, err := sender().Send(context.Background(), sendsTo("http://127.0.0.1:1/"), contrl); err == nil || errors.Is(err, ErrRefused) || errors.Is(err, ErrUnproven) || errors.Is(err, ErrLost) {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a connection that ends before the answer, and a server that is lost behind a proxy, may have it", func(t *testing.T) {
+		for status, want := range map[int]bool{0: true, 500: true, 502: true, 400: false, 422: false, 503: false} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if status == 0 {
+					panic(http.ErrAbortHandler)
+				}
+				w.WriteHeader(status)
+			}))
+			t.Cleanup(server.Close)
+			if _, err := sender().Send(context.Background(), sendsTo(server.URL), contrl); err == nil || errors.Is(err, ErrLost) != want || errors.Is(err, ErrRefused) {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	})
+	t.Run("a negative MDN that is not signed proves nothing where a signed one was asked for", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			r, err := negative("error: decompression-failed").Render(nil)
+			if err != nil {
+				t.Error(err)
+			}
+			if err := write(w, r); err != nil {
+				t.Error(err)
+			}
+		}))
+		t.Cleanup(server.Close)
+		for mdn, want := range map[string]error{"signed": ErrUnproven, "unsigned": ErrRefused} {
+			if _, err := sender().Send(context.Background(), sendsTo(server.URL, func(s *partners.AS2Send) { s.MDN = mdn }), contrl); !errors.Is(err, want) {
+				t.Errorf("%s: %v", mdn, err)
+			}
 		}
 	})
 }
@@ -190,9 +234,9 @@ func TestAcknowledgements(t *testing.T) {
 			}
 		}
 	})
-	t.Run("what the partner refuses is final, what did not arrive is not", func(t *testing.T) {
+	t.Run("what is refused without a reason is told so, and what did not arrive is not done", func(t *testing.T) {
 		in.answer = gateway.ToldRejected
-		if err := send("talquist"); !errors.Is(err, outbox.ErrFinal) {
+		if err := send("talquist"); !errors.Is(err, outbox.ErrUnexplained) || errors.Is(err, outbox.ErrFinal) {
 			t.Errorf("got %v", err)
 		}
 		in.fails = gateway.ErrBusy
@@ -201,6 +245,14 @@ func TestAcknowledgements(t *testing.T) {
 		}
 		if err := send("nobody"); !errors.Is(err, outbox.ErrNotDone) {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("what each answer tells of an acknowledgement", func(t *testing.T) {
+		for err, want := range map[error]outbox.Ending{ErrRefused: outbox.Refused, ErrUnexplained: outbox.Unexplained, ErrShut: outbox.TryOn,
+			ErrUnproven: outbox.Lost, ErrLost: outbox.Lost, ErrNotConfigured: outbox.TryOn, errors.New("answered 400"): outbox.TryOn} {
+			if got := ending(fmt.Errorf("%w: as it was", err)); got != want {
+				t.Errorf("%v: %d, want %d", err, got, want)
+			}
 		}
 	})
 }

@@ -3,7 +3,6 @@ package as4
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -42,24 +41,7 @@ func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return outbox.Ended(err, forGood(answer, err, s.Attempts))
-}
-
-// otherAttempts are those for which EBMS:0004, "other", may be said of what passes.
-const otherAttempts = 12
-
-// forGood reports whether a partner's answer refuses a message however often it comes: an
-// error that does not ask for it again, or a status of HTTP that says so where nothing in
-// ebMS does.
-func forGood(answer *Answered, err error, attempts int) bool {
-	refused := (*Refused)(nil)
-	switch {
-	case errors.As(err, &refused) && refused.other():
-		return attempts >= otherAttempts
-	case refused != nil:
-		return !refused.Again
-	}
-	return answer != nil && outbox.ForGood(answer.Status)
+	return s.End(err, endingOf(answer, err))
 }
 
 func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) (*Answered, error) {

@@ -136,11 +136,6 @@ func TestAcknowledgements(t *testing.T) {
 	t.Run("without a receipt that fits it is not done, and comes again", func(t *testing.T) {
 		for name, spoil := range map[string]func(*theirSide, *as4.Acknowledgements, *partners.Partner){
 			"the partner asks to come again": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) { s.fail = errors.New("down") },
-			"the receipt is signed by somebody else": func(s *theirSide, _ *as4.Acknowledgements, _ *partners.Partner) {
-				s.handler.Signers = func(context.Context, string) ([]*wssec.Signing, error) {
-					return []*wssec.Signing{signedBy(mallory())}, nil
-				}
-			},
 			"we have no key": func(_ *theirSide, a *as4.Acknowledgements, _ *partners.Partner) {
 				a.Signers = func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }
 			},
@@ -156,48 +151,17 @@ func TestAcknowledgements(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		_, a, _ := newTheirSide(t)
+		s, a, _ := newTheirSide(t)
+		s.handler.Signers = func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{signedBy(mallory())}, nil
+		}
+		if err := a.Target().Send(t.Context(), step("talquist")); !errors.Is(err, as4.ErrInvalidReceipt) || errors.Is(err, outbox.ErrNotDone) || errors.Is(err, outbox.ErrFinal) {
+			t.Errorf("its receipt is signed by somebody else, and it may have arrived: %v", err)
+		}
 		if err := a.Target().Send(t.Context(), step("nobody")); !errors.Is(err, outbox.ErrNotDone) {
 			t.Errorf("an unknown partner: %v", err)
 		}
 	})
-}
-
-func TestWhatIsRefusedForGood(t *testing.T) {
-	errs := func(codes ...string) string {
-		var text string
-		for _, code := range codes {
-			text += `<eb:Error errorCode="` + code + `" severity="failure"/>`
-		}
-		return errorSignal(text)
-	}
-	for _, c := range []struct {
-		name, kind, body string
-		status, attempts int
-		want             error
-	}{
-		{"an error of the message", "application/soap+xml", errs("EBMS:0103"), 200, 0, outbox.ErrFinal},
-		{"an error of the message with a SOAP Fault's status", "application/soap+xml", errs("EBMS:0010"), 400, 0, outbox.ErrFinal},
-		{"an error of the moment", "application/soap+xml", errs("EBMS:0202"), 200, 150, outbox.ErrNotDone},
-		{"an error of the moment, whatever the status", "application/soap+xml", errs("EBMS:0202"), 400, 0, outbox.ErrNotDone},
-		{"an error of the message beside one of the moment", "application/soap+xml", errs("EBMS:0202", "EBMS:0003"), 200, 0, outbox.ErrFinal},
-		{"an error that says nothing, for a while", "application/soap+xml", errs("EBMS:0004"), 200, 11, outbox.ErrNotDone},
-		{"an error that says nothing, for long", "application/soap+xml", errs("EBMS:0004"), 200, 12, outbox.ErrFinal},
-		{"no ebMS, and a status that names the request as the fault", "text/plain", "no", 400, 0, outbox.ErrFinal},
-		{"no ebMS, and a status of a shut door", "text/html", "no", 403, 0, outbox.ErrNotDone},
-		{"no ebMS, and a server that is being replaced", "text/html", "no", 502, 0, outbox.ErrNotDone},
-		{"no answer in it", "", "", 202, 0, outbox.ErrNotDone},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, a, p := newTheirSide(t)
-			p.AS4.URL = answering(t, c.status, c.kind, c.body)
-			step := outbox.NewStep(outbox.Effect{Partner: "talquist", Attempts: c.attempts}, outbox.Caused{Body: json.RawMessage(`{"type":"CONTRL","syntax":"EDIFACT","content":"UNB"}`)}, nil)
-			err := a.Target().Send(t.Context(), step)
-			if !errors.Is(err, c.want) || errors.Is(err, outbox.ErrFinal) && errors.Is(err, outbox.ErrNotDone) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
 }
 
 // errorSignal is an answer with these eb:Error elements, which names no message.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/edigw/edigw/as4/wssec"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/wire"
 )
 
 // Sender sends messages and holds what answers them against what was sent. A message
@@ -34,6 +35,7 @@ type Answered struct {
 type Refused struct {
 	Errors []ErrorSignal
 	Again  bool // the partner asks to send it again later
+	Proven bool // it names the message, and is signed where a signed receipt is asked for
 }
 
 // Error gives what the partner said.
@@ -51,29 +53,22 @@ func (r *Refused) Error() string {
 	return "the partner refused the message: " + strings.Join(words, "; ")
 }
 
-// passing are the errors that are of the moment: the receiver cannot complete, or reach
-// who would, and the message comes again (core §6.7.1, §6.7.3).
-var passing = []string{ConnectionFailure, DysfunctionalReliability, DeliveryFailure}
-
-// other reports whether all that the partner says is that something went wrong. Some say
-// it of what they refuse, others of their own database.
-func (r *Refused) other() bool {
-	return !slices.ContainsFunc(r.Errors, func(e ErrorSignal) bool { return e.Code != OtherError && !slices.Contains(passing, e.Code) }) && !r.Again
-}
-
 // ErrInvalidReceipt is wrapped where a receipt does not say what it should: EBMS:0302.
 var ErrInvalidReceipt = errors.New("EBMS:0302 InvalidReceipt")
 
 // ErrMissingReceipt is wrapped where there is no answer that says anything: EBMS:0301.
 var ErrMissingReceipt = errors.New("EBMS:0301 MissingReceipt")
 
+// ErrLost is wrapped where the message left, and the connection ended before its answer.
+var ErrLost = errors.New("its answer is lost")
+
 // Send pushes a message. signers are the certificates that may have signed the
 // receipt; with none its signature is not asked for. The error is a *Refused, wraps
-// ErrInvalidReceipt or ErrMissingReceipt, or is of the network: all but a *Refused
-// without Again leave open whether the message arrived, and call for sending it
-// again.
+// ErrInvalidReceipt, ErrMissingReceipt or ErrLost, or is of the network: all but a *Refused
+// without Again call for sending it again.
 func (s Sender) Send(ctx context.Context, address string, c *Composed, signers []*x509.Certificate) (*Answered, error) {
 	body := c.Body()
+	ctx, left := wire.Left(ctx)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, body)
 	if err != nil {
 		return nil, errors.Join(err, body.Close())
@@ -87,6 +82,9 @@ func (s Sender) Send(ctx context.Context, address string, c *Composed, signers [
 	// A message that was signed and encrypted for one receiver goes to no other.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(r)
+	if err != nil && left() {
+		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +143,8 @@ func (a *Answered) judge(c *Composed, signers []*x509.Certificate, sha1 bool) er
 		if ref != "" && ref != c.MessageID {
 			return fmt.Errorf("%w: the errors are of another message, %.120q", ErrMissingReceipt, ref)
 		}
+		named := ref != "" || slices.ContainsFunc(refused.Errors, func(e ErrorSignal) bool { return e.RefToMessage == c.MessageID })
+		refused.Proven = named && (len(signers) == 0 || a.signed(signers, sha1) == nil)
 		return refused
 	}
 	if a.Signal.Receipt == nil {
@@ -159,19 +159,27 @@ func (a *Answered) judge(c *Composed, signers []*x509.Certificate, sha1 bool) er
 		}
 	}
 	if len(signers) > 0 {
-		env, err := wssec.Read(a.SOAP)
-		if err != nil {
-			return err
-		}
-		signature, err := env.Verify(nil, wssec.Verification{Signer: wssec.Pinned(signers...), SHA1: sha1, UnsignedBody: true})
-		if err != nil {
+		if err := a.signed(signers, sha1); err != nil {
 			return fmt.Errorf("%w: its signature: %w", ErrInvalidReceipt, err)
-		}
-		a.Signer = signature.Certificate
-		if signature.Messaging != env.Messaging {
-			return fmt.Errorf("%w: its signature covers another element", ErrInvalidReceipt)
 		}
 	}
 	a.Receipt = true
+	return nil
+}
+
+// signed fails where the signal is not signed by one of signers.
+func (a *Answered) signed(signers []*x509.Certificate, sha1 bool) error {
+	env, err := wssec.Read(a.SOAP)
+	if err != nil {
+		return err
+	}
+	signature, err := env.Verify(nil, wssec.Verification{Signer: wssec.Pinned(signers...), SHA1: sha1, UnsignedBody: true})
+	if err != nil {
+		return err
+	}
+	if signature.Messaging != env.Messaging {
+		return errors.New("it covers another element")
+	}
+	a.Signer = signature.Certificate
 	return nil
 }

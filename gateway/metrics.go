@@ -94,6 +94,14 @@ func (m *Metrics) Count(l *Line, now time.Time) {
 	}
 }
 
+// Reject counts something under a configured partner's name that is no delivery, and is
+// not believed: an MDN of nobody's.
+func (m *Metrics) Reject(transport, partner, reason string) {
+	if m != nil {
+		m.rejections.WithLabelValues(transport, partner, reason).Inc()
+	}
+}
+
 // named is the partner whose a delivery was or, where nobody has proved to be one, whose
 // name it used: a signature that does not hold is a matter of that partner's.
 func (l *Line) named() string {

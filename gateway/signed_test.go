@@ -327,6 +327,9 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 			if _, err := s.rig.Pool.Exec(t.Context(), state); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := s.rig.Pool.Exec(t.Context(), `insert into effect_pause (partner_id, target, failures, due_at) values ('acme', 'receipt-as2', 7, now() + interval '10 minutes')`); err != nil {
+				t.Fatal(err)
+			}
 			d := s.delivery("m1", "mic-a", text)
 			d.Elsewhere = &gateway.Elsewhere{Type: "MDN", Target: "receipt-as2", Address: "https://other.example/mdn"}
 			again := s.receive(d)
@@ -339,6 +342,33 @@ func TestAnswersThatLeaveElsewhere(t *testing.T) {
 			}
 			if n := s.rig.count(`select count(*) from effect`); n != 1 {
 				t.Errorf("%d receipts", n)
+			}
+			relay := &outbox.Relay{Pool: s.rig.Pool, Target: outbox.Target{Name: "receipt-as2"}}
+			if list, err := relay.Source().Due(t.Context()); len(list) != 1 || err != nil {
+				t.Errorf("due for %v, %v: his address failed before, and he is there again", list, err)
+			}
+		}
+	})
+	t.Run("a late retry gets one when the first is forgotten, or its bytes are gone", func(t *testing.T) {
+		for name, gone := range map[string]string{
+			"forgotten": sent + `, event_month = '2020-01-01'`,
+			"given up, and then purged with its month": `with row as (delete from outbox where type = 'receipt.due') update effect set state = 4`,
+		} {
+			s := &signed{rig: newRig(t)}
+			deliver(s, "m1", "mic-a", text)
+			if _, err := s.rig.Pool.Exec(t.Context(), gone); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (outbox.Effects{Pool: s.rig.Pool}).Forget(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			again := deliver(s, "m1", "mic-a", text)
+			if d := cmp.Diff([]string{string(again.Rendered.Body)}, due(s.rig)); d != "" {
+				t.Errorf("%s:\n%s", name, d)
+			}
+			deliver(s, "m1", "mic-a", text)
+			if got := due(s.rig); len(got) != 1 {
+				t.Errorf("%s: another copy made it %d", name, len(got))
 			}
 		}
 	})

@@ -36,7 +36,8 @@ type AcknowledgementBody struct {
 	Content   string `json:"content,omitempty"`
 	Base64    []byte `json:"content_base64,omitempty"` // where it is no UTF-8
 
-	Checks []string `json:"checks,omitempty"` // what the partner's answer has to say of it: Awaited.Expect
+	Checks   []string `json:"checks,omitempty"`   // what the partner's answer has to say of it: Awaited.Expect
+	Refusals int      `json:"refusals,omitempty"` // without a reason, since it was begun with: ErrUnexplained
 }
 
 // Bytes are those that leave.

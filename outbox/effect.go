@@ -198,11 +198,6 @@ var ErrNotStuck = errors.New("no such effect waits for an operator")
 // target may be left out, since each leaves by one. resolved is called with the state it had and its target, and not where
 // there is nothing to resolve.
 func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was State, target string)) {
-	if repeat { // at once, whatever was put off
-		b.Queue(`
-			delete from effect_pause as p using effect as e
-			where e.partner_id = $1 and e.event_id = $2 and ($3 = '' or e.target = $3) and p.partner_id = e.partner_id and p.target = e.target`, r.Partner, r.Event, r.Target)
-	}
 	b.Queue(`
 		update effect as e set state = case when $4 then 1 else 3 end, lease_id = null, attempts = 0, due_at = now(),
 			ended_at = case when $4 then null else now() end
@@ -223,6 +218,11 @@ func QueueResolve(b *pgx.Batch, r EffectRef, repeat bool, resolved func(was Stat
 		})
 		return err
 	})
+	if repeat { // at once, whatever was put off; last: a relay locks it behind its effect
+		b.Queue(`
+			delete from effect_pause as p using effect as e
+			where e.partner_id = $1 and e.event_id = $2 and ($3 = '' or e.target = $3) and p.partner_id = e.partner_id and p.target = e.target`, r.Partner, r.Event, r.Target)
+	}
 }
 
 // Forget deletes the effects that are done and whose event is purged, some thousand

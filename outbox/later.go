@@ -87,35 +87,83 @@ func (s Awaited) Find(ctx context.Context, r EffectRef) (*Step, error) {
 }
 
 // Settle ends a step by what its target said: nil, it was done; ErrFinal, the target will
-// not have it, and tell says so to others, if it is not nil; anything else is noted, and
-// the step is waited for as before. What is done stays done, whatever is said later.
+// not have it; ErrUnexplained, it says no more than that, and is asked again until it has
+// said so often. Anything else is noted, and the step is waited for as before. tell, if it
+// is not nil, says to others that it ended and was not done. What is done stays done,
+// whatever is said later.
 func (s Awaited) Settle(ctx context.Context, step *Step, said error, tell *Event) error {
-	state, failure := Done, ""
-	switch {
-	case errors.Is(said, ErrFinal):
-		state, failure = GivenUp, firstLine(said)
-	case said != nil:
-		state, failure = Started, firstLine(said)
-	}
 	err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `
-			update effect set failure = left($5, 1000),
-				state = case when $6 then state else $4::int2 end,
-				lease_id = case when $6 then lease_id end,
-				ended_at = case when $4::int2 = 3 then now() else ended_at end
-			where partner_id = $1 and event_id = $2 and target = $3 and state <> 3 and ($4::int2 = 3 or state <> 4)`,
-			step.Partner, step.Event, step.Target, int16(state), failure, said != nil && state != GivenUp)
-		if err != nil || tag.RowsAffected() == 0 || state != GivenUp || tell == nil {
+		switch {
+		case said == nil:
+			_, err := settle(ctx, tx, step, Done, nil)
 			return err
+		case errors.Is(said, ErrFinal):
+			return giveUp(ctx, tx, step, GivenUp, said, tell)
+		case errors.Is(said, ErrUnexplained):
+			return s.unexplained(ctx, tx, step, said, tell)
 		}
-		var b pgx.Batch
-		if err := QueueEvents(&b, []Event{*tell}); err != nil {
-			return err
-		}
-		return tx.SendBatch(ctx, &b).Close()
+		_, err := tx.Exec(ctx, `
+			update effect set failure = left($4, 1000)
+			where partner_id = $1 and event_id = $2 and target = $3 and state not in (3, 4)`, step.Partner, step.Event, step.Target, firstLine(said))
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("note what was said of %s: %w", step.Event, err)
 	}
 	return nil
+}
+
+// settle writes how a step ends, and reports whether that is news.
+func settle(ctx context.Context, tx pgx.Tx, step *Step, end State, why error) (news bool, err error) {
+	failure := ""
+	if why != nil {
+		failure = firstLine(why)
+	}
+	tag, err := tx.Exec(ctx, `
+		update effect set state = $4::int2, failure = left($5, 1000), lease_id = null, ended_at = case when $4::int2 = 3 then now() else ended_at end
+		where partner_id = $1 and event_id = $2 and target = $3 and state <> 3 and ($4::int2 = 3 or state not in (4, $4::int2))`,
+		step.Partner, step.Event, step.Target, int16(end), failure)
+	return tag.RowsAffected() > 0, err
+}
+
+// giveUp settles what was not done, or nobody knows of, and tells so.
+func giveUp(ctx context.Context, tx pgx.Tx, step *Step, end State, why error, tell *Event) error {
+	news, err := settle(ctx, tx, step, end, why)
+	if err != nil || !news || tell == nil {
+		return err
+	}
+	var b pgx.Batch
+	if err := QueueEvents(&b, []Event{*tell}); err != nil {
+		return err
+	}
+	return tx.SendBatch(ctx, &b).Close()
+}
+
+// unexplained puts off a step that was refused without a reason. One that is not waited
+// for says nothing: it may be the same answer another time.
+func (s Awaited) unexplained(ctx context.Context, tx pgx.Tx, step *Step, why error, tell *Event) error {
+	var attempts int
+	err := tx.QueryRow(ctx, `
+		select attempts + case when lease_id is null then 0 else 1 end from effect
+		where partner_id = $1 and event_id = $2 and target = $3 and state = 2
+		for update`, step.Partner, step.Event, step.Target).Scan(&attempts) // with the one that is being sent
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n, err := countRefusal(ctx, tx, step, attempts-1)
+	switch {
+	case err != nil:
+		return err
+	case n >= unexplainedMost && attempts > n: // the answer to one of them is not here
+		return giveUp(ctx, tx, step, Unknown, why, tell)
+	case n >= unexplainedMost:
+		return giveUp(ctx, tx, step, GivenUp, why, tell)
+	}
+	_, err = tx.Exec(ctx, `
+		update effect set state = 1, attempts = $4, due_at = now() + $5, failure = left($6, 1000), lease_id = null, place = ''
+		where partner_id = $1 and event_id = $2 and target = $3`, step.Partner, step.Event, step.Target, attempts, unexplainedPause, firstLine(why))
+	return err
 }

@@ -33,8 +33,9 @@ type Transaction interface {
 }
 
 // SendReceiptAgain has a receipt sent again that was sent under the same binding, to the
-// address that is asked for now, or sends e where there was none. One on its way under
-// another binding, which the sender no longer waits for, is given up.
+// address that is asked for now, or sends e where there was none, or it is forgotten. One
+// on its way under another binding, which the sender no longer waits for, is given up. Who
+// asks again is there again: what failed for his address before is put off no longer.
 func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
 	a := e.Acknowledges
 	body, ok := e.Data.(ReceiptBody)
@@ -44,9 +45,12 @@ func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
 	var event uuid.UUID
 	var month time.Time
 	err := tx.QueryRow(ctx, `
-		select event_id, event_month from functional_acknowledgement
-		where partner_id = $1 and message_id = $2 and payload_sha256 = $3 and type = $4 and binding is not distinct from $5
-		order by created_at desc, event_id desc limit 1`, e.Partner, a.MessageID, a.SHA256[:], a.Type, a.Binding).Scan(&event, &month)
+		select a.event_id, a.event_month
+		from functional_acknowledgement a
+			join effect x on x.partner_id = a.partner_id and x.event_id = a.event_id
+			join outbox o on o.partner_id = a.partner_id and o.event_id = a.event_id and o.purge_month = a.event_month -- both outlived by it
+		where a.partner_id = $1 and a.message_id = $2 and a.payload_sha256 = $3 and a.type = $4 and a.binding is not distinct from $5
+		order by a.created_at desc, a.event_id desc limit 1`, e.Partner, a.MessageID, a.SHA256[:], a.Type, a.Binding).Scan(&event, &month)
 	if err != nil && err != pgx.ErrNoRows {
 		return fmt.Errorf("look for a receipt of %s: %w", a.MessageID, err)
 	}
@@ -81,6 +85,7 @@ func SendReceiptAgain(ctx context.Context, tx Transaction, e Event) error {
 			return err
 		}
 	}
+	b.Queue(`delete from effect_pause where partner_id = $1 and target = any($2)`, e.Partner, e.Targets) // last: a relay locks it behind its effect
 	if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 		return fmt.Errorf("send a receipt of %s again: %w", a.MessageID, err)
 	}

@@ -47,6 +47,9 @@ var (
 	// ErrFinal: it reached the target, which will not have it however often it comes: it
 	// is given up at once.
 	ErrFinal = errors.New("refused for good")
+	// ErrUnexplained: it reached the target, which will not have it, and does not say
+	// whether for good: it is tried on, and given up where that is said again and again.
+	ErrUnexplained = errors.New("refused without a reason")
 )
 
 // Outcome is what a target says about a step that was started.
@@ -63,6 +66,9 @@ const (
 type Step struct {
 	Effect
 	Caused
+	// Doubtful: it was started before, and nobody knows what became of that.
+	Doubtful bool
+
 	still   func(ctx context.Context) error
 	address string // see Toward
 }
@@ -222,7 +228,7 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	if err != nil {
 		return err // the lease runs out, and it is reconciled
 	}
-	s := &Step{Effect: *p.effect, Caused: *caused, still: p.still}
+	s := &Step{Effect: *p.effect, Caused: *caused, Doubtful: p.was == Started, still: p.still}
 	p.step = s
 	if p.was == Started {
 		if again, err := p.reconcile(ctx, s); !again || err != nil {
@@ -244,8 +250,10 @@ func (p *passage) Do(ctx context.Context) (err error) {
 	case awaited:
 		return p.wait(ctx, later)
 	case errors.Is(err, ErrFinal):
-		p.went = succeeded // who refuses is there
+		p.went = failed // he may refuse all that comes behind it too: one at a time tells
 		return p.end(ctx, GivenUp, err)
+	case errors.Is(err, ErrUnexplained):
+		return p.unexplained(ctx, err)
 	case errors.Is(err, ErrNotDone):
 		return p.failed(ctx, Pending, GivenUp, err)
 	}

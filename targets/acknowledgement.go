@@ -42,44 +42,54 @@ func (a *Acknowledgements) Target() outbox.Target {
 const acknowledgementAttempts = 200
 
 func (a *Acknowledgements) send(ctx context.Context, s *outbox.Step) error {
-	err := a.post(ctx, s)
+	status, err := a.post(ctx, s)
 	if ctx.Err() != nil {
 		return err
 	}
-	return outbox.Ended(err, errors.Is(err, outbox.ErrRefused) || errors.Is(err, outbox.ErrGone))
+	return s.End(err, ending(status))
 }
 
-func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) error {
+// ending says what a status tells of this very acknowledgement. HTTP is all that such a
+// partner has to refuse it by, and a proxy before him says the same of bounds of its own.
+func ending(status int) outbox.Ending {
+	if status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity {
+		return outbox.Unexplained
+	}
+	return outbox.TryOn
+}
+
+// post gives the status that was answered; 0 is none.
+func (a *Acknowledgements) post(ctx context.Context, s *outbox.Step) (status int, err error) {
 	address, secret, err := a.Address(s.Partner)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	s.Toward(withoutQuery(address))
 	if err := a.Guard.Private(address); err != nil {
-		return err
+		return 0, err
 	}
 	var body outbox.AcknowledgementBody
 	if err := json.Unmarshal(s.Body, &body); err != nil {
-		return fmt.Errorf("acknowledgement %s: %w", s.Event, err)
+		return 0, fmt.Errorf("acknowledgement %s: %w", s.Event, err)
 	}
 	var keys [][]byte
 	if secret != "" {
 		text, err := a.Secret(secret)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		key, err := webhookKey(secret, text)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		keys = [][]byte{key}
 	}
 	p := posting{url: address, id: s.Event.String(), contentType: MediaType(body.Syntax), at: a.Now(), body: body.Bytes(), keys: keys}
-	_, answer, err := p.send(ctx, a.client)
+	status, answer, err := p.send(ctx, a.client)
 	if err != nil && answer != "" {
-		return fmt.Errorf("%w: %q", err, answer[:min(len(answer), 100)])
+		return status, fmt.Errorf("%w: %q", err, answer[:min(len(answer), 100)])
 	}
-	return err
+	return status, err
 }
 
 // withoutQuery is an address as it may be shown: a query may be a secret, and so may be

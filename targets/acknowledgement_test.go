@@ -59,11 +59,15 @@ func TestAcknowledgementsOverAWebhook(t *testing.T) {
 			t.Error(o, err)
 		}
 	})
-	t.Run("what is refused for good is not tried again", func(t *testing.T) {
-		for _, status := range []int{http.StatusBadRequest, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
+	t.Run("a status that names what was sent refuses it without a reason, any other is of a door", func(t *testing.T) {
+		for status, want := range map[int]error{
+			http.StatusRequestEntityTooLarge: outbox.ErrUnexplained, http.StatusUnprocessableEntity: outbox.ErrUnexplained,
+			http.StatusBadRequest: outbox.ErrNotDone, http.StatusNotFound: outbox.ErrNotDone, http.StatusGone: outbox.ErrNotDone, http.StatusBadGateway: outbox.ErrNotDone,
+		} {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such document", status) }))
 			defer s.Close()
-			if err := open(s.URL, "", nil).Send(t.Context(), step); !errors.Is(err, outbox.ErrFinal) || errors.Is(err, outbox.ErrNotDone) || !strings.Contains(err.Error(), "no such document") {
+			err := open(s.URL, "", nil).Send(t.Context(), step)
+			if !errors.Is(err, want) || errors.Is(err, outbox.ErrFinal) || !strings.Contains(err.Error(), "no such document") {
 				t.Errorf("%d: %v", status, err)
 			}
 		}

@@ -114,7 +114,7 @@ func (t *sentTold) of(sent *as2.Sent, err error) {
 	t.Accepted = err == nil
 	if err != nil {
 		t.Failure = err.Error()
-		t.Again = !errors.Is(err, as2.ErrRefused)
+		t.Again = !errors.Is(err, as2.ErrRefused) && !errors.Is(err, as2.ErrUnexplained)
 	}
 	if sent == nil {
 		return
