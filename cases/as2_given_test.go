@@ -8,7 +8,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 )
 
-// given is what Receive gave for a delivery over AS2.
+// given is what Receive gave for a delivery over AS2 or AS4.
 type given struct {
 	receipt *gateway.Receipt
 	err     error
@@ -55,4 +55,27 @@ func (r *rig) rows() string {
 		return last.err.Error()
 	}
 	return strings.Join(last.receipt.Rules, ",")
+}
+
+// told503 is an answer without an MDN, after which the sender comes again.
+const told503 = `503 ""`
+
+// brings posts a payload as the message of an id, with an MDN asked for; it expects the
+// rows of the outcome table that it is judged by, and what is told.
+func (r *rig) brings(id, payload, rows, told string) *mdn {
+	r.t.Helper()
+	m := r.post(id, asksMDN, payload)
+	if got := r.rows(); got != rows {
+		r.t.Fatalf("it was judged by %s, want %s, and told %s\n%s", got, rows, m, m.body)
+	}
+	r.told(m, told, "")
+	return m
+}
+
+// same expects that a repeat is told what came before, byte for byte.
+func (r *rig) same(before, again *mdn) {
+	r.t.Helper()
+	if string(before.body) != string(again.body) {
+		r.t.Errorf("a repeat is told in other bytes:\n%s\n%s", before.body, again.body)
+	}
 }

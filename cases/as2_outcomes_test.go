@@ -237,3 +237,18 @@ func TestAS2Repeats(t *testing.T) {
 	})
 	r.postedOnce("R-1")
 }
+
+// TestAS2WithoutMessageID posts a message without a Message-ID: its interchange alone
+// is known when it comes again.
+func TestAS2WithoutMessageID(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, unsignedAS2)
+	payload := invoic("1", "R-1", "100.00")
+	for _, row := range []string{"I1b", "I2"} {
+		r.told(r.rawBytes(fmt.Appendf(nil, "POST /as2 HTTP/1.1\r\nHost: gw\r\nAS2-From: TALQUIST-AS2\r\nAS2-To: NORDHAFEN-AS2\r\nContent-Type: application/EDIFACT\r\n%sContent-Length: %d\r\n\r\n%s", asksMDN, len(payload), payload)), positive, "")
+		if r.rows() != row {
+			t.Errorf("judged by %s, want %s", r.rows(), row)
+		}
+	}
+	r.postedOnce("R-1")
+}

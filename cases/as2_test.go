@@ -8,12 +8,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -93,12 +91,8 @@ var ours = sync.OnceValue(func() as2.Key {
 	if err != nil {
 		panic(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nordhafen"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0)}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
+	c, err := selfSigned("nordhafen", key)
 	if err != nil {
-		panic(err)
-	}
-	if c, err = x509.ParseCertificate(der); err != nil {
 		panic(err)
 	}
 	return as2.Key{Label: "test", Private: key, Certificates: []*x509.Certificate{c}}

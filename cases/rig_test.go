@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/as2"
 	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/as4/wssec"
@@ -84,7 +85,7 @@ type rig struct {
 	mu    sync.Mutex
 	off   time.Duration // by which the gateway's clock is off
 	log   bytes.Buffer
-	given []given // over AS2, in order
+	given []given // over AS2 and AS4, in order
 }
 
 // newRig starts one. settings are further lines of talquist's configuration.
@@ -114,6 +115,9 @@ func (r *rig) newGateway(log *slog.Logger, now func() time.Time) *gateway.Gatewa
 		ConfigRevision: func() int32 { return int32(r.directory.Counter()) },
 		Numbers:        &journal.Numbers{Pool: r.pool}, Later: r.later, Now: now,
 		NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		Audit: func(ctx context.Context, tx gateway.Execer, a gateway.Act) error {
+			return (&accounts.Store{Pool: r.pool}).Audit(ctx, tx, accounts.Entry{Who: a.By.Name, Role: accounts.Role(a.By.Role), Action: a.Action, Subject: a.Subject, Partner: a.Partner})
+		},
 	}
 }
 
@@ -125,8 +129,13 @@ func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	r.as2 = &as2.Handler{ByName: r.directory.ByAS2, Receive: r.noted(g.Receive), Reserve: g.Reserve, Keys: ourKeys,
 		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log}
 	routes.Handle("/as2", r.as2)
-	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: g.Receive, Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
-		Signers: func(context.Context, string) ([]*wssec.Signing, error) { return nil, nil }})
+	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: r.noted(g.Receive), Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
+		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
+			return []*wssec.Signing{oursAP().signing()}, nil
+		},
+		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
+			return []wssec.DecryptionKey{{Key: oursAP().key, Certificate: oursAP().certificate}}, nil
+		}})
 	server := httptest.NewServer(routes)
 	r.t.Cleanup(server.Close)
 	return server.URL
