@@ -48,11 +48,14 @@ func (d *doctor) as2(ctx context.Context, pool *pgxpool.Pool) {
 			d.ill("AS2", "say as2: {names: […]} in its configuration", "organisation %s has partners over AS2, and no AS2 name: whatever they send is nobody's", o.ID)
 			ill++
 		}
-		for _, purpose := range []string{keys.AS2Sign, keys.AS2Decrypt} {
+		for _, of := range []struct{ purpose, without string }{
+			{keys.AS2Sign, "its MDNs are not signed, and who requires that is refused"},
+			{keys.AS2Decrypt, "what is encrypted is told to come again, by 503"},
+		} {
 			if !slices.ContainsFunc(ours, func(k *keys.Key) bool {
-				return k.Organisation == o.ID && (k.Signs(purpose, now) || k.Opens(purpose, now))
+				return k.Organisation == o.ID && (k.Signs(of.purpose, now) || k.Opens(of.purpose, now))
 			}) {
-				d.ill("AS2", "make one with `edigw keys create`", "organisation %s has no key for %s that holds now", o.ID, purpose)
+				d.ill("AS2", "make one with `edigw keys create`", "organisation %s has no key for %s that holds now: %s", o.ID, of.purpose, of.without)
 				ill++
 			}
 		}

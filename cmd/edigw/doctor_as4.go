@@ -26,6 +26,10 @@ func (d *doctor) as4(ctx context.Context, pool *pgxpool.Pool) {
 	}
 	before, using, now := len(d.list), 0, time.Now()
 	missing := map[[2]string]bool{}
+	without := map[string]string{
+		keys.AS4Sign:    "partner %s is told to come again",
+		keys.AS4Decrypt: "what partner %s encrypts is told to come again",
+	}
 	for _, p := range list {
 		if p.AS4 == nil || !p.Active {
 			continue
@@ -38,7 +42,7 @@ func (d *doctor) as4(ctx context.Context, pool *pgxpool.Pool) {
 				return k.Organisation == p.Organisation && (k.Signs(purpose, now) || k.Opens(purpose, now))
 			}) {
 				missing[of] = true
-				d.ill("as4", "edigw keys create "+p.Organisation+" LABEL --for as4_sign,as4_decrypt, and send its certificate to the partners", "%s has no key for %s that holds now; partner %s is told to come again", p.Organisation, purpose, p.ID)
+				d.ill("as4", "edigw keys create "+p.Organisation+" LABEL --for as4_sign,as4_decrypt, and send its certificate to the partners", "%s has no key for %s that holds now; "+without[purpose], p.Organisation, purpose, p.ID)
 			}
 		}
 		signs := func(k *keys.Key) bool { return k.Organisation == p.Organisation && k.Signs(keys.AS4Sign, now) }

@@ -43,14 +43,15 @@ func (k keyring) as4Signers(ctx context.Context, organisation string) (usable []
 }
 
 // as4Decrypters gives what AS4 messages may be encrypted to, under every certificate
-// that named it.
-func (k keyring) as4Decrypters(_ context.Context, organisation string) (usable []wssec.DecryptionKey, err error) {
-	for _, o := range k.Decrypters(organisation, keys.AS4Decrypt, k.now()) {
+// that named it; none where there is no key.
+func (k keyring) as4Decrypters(ctx context.Context, organisation string) (usable []wssec.DecryptionKey, err error) {
+	list, err := k.opening(ctx, organisation, keys.AS4Decrypt)
+	for _, o := range list {
 		for _, c := range o.Certificates {
 			usable = append(usable, wssec.DecryptionKey{Certificate: c.Leaf(), Key: o.Signer})
 		}
 	}
-	return usable, k.closed(organisation, keys.AS4Decrypt)
+	return usable, err
 }
 
 // as2Keys gives an organisation's keys for a purpose of AS2: the one that signs, or all
@@ -67,12 +68,28 @@ func (k keyring) as2Keys(ctx context.Context, organisation string, purpose as2.P
 		}
 		return []as2.Key{{Label: s.Label, Private: s.Signer, Certificates: s.Chain}}, nil
 	}
-	for _, o := range k.Decrypters(organisation, string(purpose), k.now()) {
+	opening, err := k.opening(ctx, organisation, string(purpose))
+	for _, o := range opening {
 		for _, c := range o.Certificates {
 			list = append(list, as2.Key{Label: o.Label, Private: o.Signer, Certificates: c.Chain})
 		}
 	}
-	return list, k.closed(organisation, string(purpose))
+	return list, err
+}
+
+// opening gives every key that messages to an organisation may be encrypted to; none
+// where it has none.
+func (k keyring) opening(ctx context.Context, organisation, purpose string) ([]*keys.Opening, error) {
+	list, err := fresh(ctx, k, func() ([]*keys.Opening, error) {
+		if list := k.Decrypters(organisation, purpose, k.now()); len(list) > 0 {
+			return list, nil
+		}
+		return nil, keys.ErrUnknown
+	})
+	if err != nil && !errors.Is(err, keys.ErrUnknown) {
+		return nil, err
+	}
+	return list, k.closed(organisation, purpose)
 }
 
 // closed is the error of a key that cannot be opened here: a message to it is worth
