@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,10 +35,10 @@ type as4Send struct {
 	URL         string `placeholder:"URL" help:"Where to send to, like https://edi.example/as4; with --partner as4.url if left out."`
 	From        string `placeholder:"ID" help:"eb:PartyId of who sends."`
 	FromType    string `placeholder:"TYPE" help:"Its type."`
-	FromRole    string `placeholder:"ROLE" default:"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/initiator" help:"eb:Role of who sends."`
+	FromRole    string `placeholder:"ROLE" help:"eb:Role of who sends; that of an initiator if left out."`
 	To          string `placeholder:"ID" help:"eb:PartyId of who receives."`
 	ToType      string `placeholder:"TYPE" help:"Its type."`
-	ToRole      string `placeholder:"ROLE" default:"http://docs.oasis-open.org/ebxml-msg/ebms/v3.0/ns/core/200704/responder" help:"eb:Role of who receives."`
+	ToRole      string `placeholder:"ROLE" help:"eb:Role of who receives; that of a responder if left out."`
 	Service     string `placeholder:"SERVICE" help:"eb:Service; needed without --ping; with --partner that of as4.reply if left out."`
 	ServiceType string `placeholder:"TYPE" help:"Its type."`
 	Action      string `placeholder:"ACTION" help:"eb:Action, likewise."`
@@ -50,7 +52,7 @@ type as4Send struct {
 
 	Key       string `placeholder:"FILE" help:"Sign with this key: PEM or PKCS#12 with its certificate."`
 	KeyPass   string `name:"key-password-file" placeholder:"FILE" help:"File with the password of PKCS#12."`
-	Token     string `name:"token-reference" enum:"bst,pkipath,ski,issuer-serial" default:"bst" help:"How the certificate is named: bst, pkipath, ski or issuer-serial."`
+	Token     string `name:"token-reference" placeholder:"WORD" help:"How the certificate is named: bst, which it is if left out, pkipath, ski or issuer-serial."`
 	EncryptTo string `placeholder:"FILE" help:"Encrypt to this certificate."`
 	Signer    string `placeholder:"FILE" help:"Certificate that the receipt has to be signed by; without it its signature is not looked at."`
 
@@ -164,6 +166,8 @@ func (c *as4Send) ids() error {
 		return usage("--ping has a service and an action of its own; leave --service and --action out")
 	case (c.Service == "") != (c.Action == ""):
 		return usage("--service and --action belong together")
+	case c.ServiceType != "" && c.Service == "":
+		return usage("--service-type is that of --service; name both")
 	case !c.Ping && len(c.Files) == 0:
 		return usage("name the files to send, or --ping")
 	}
@@ -198,14 +202,18 @@ func (c *as4Send) byFlags(a *app) (*as4Prepared, error) {
 		return nil, usage("--url, --from and --to are needed; or --partner, whose settings have them")
 	case !c.Ping && c.Service == "":
 		return nil, usage("--service and --action are needed, or --ping")
+	case c.Key == "" && (c.KeyPass != "" || c.Token != ""):
+		return nil, usage("--key-password-file and --token-reference are of --key; name that too")
+	case c.Token != "" && !slices.Contains(partners.AS4Tokens, c.Token):
+		return nil, usage("--token-reference is %s, not %q", strings.Join(partners.AS4Tokens, ", "), c.Token)
 	}
 	if err := c.ids(); err != nil {
 		return nil, err
 	}
 	u := &as4.UserMessage{
 		MessageInfo: as4.MessageInfo{Timestamp: time.Now(), MessageID: c.MessageID},
-		From:        as4.Party{ID: c.From, Type: c.FromType, Role: c.FromRole},
-		To:          as4.Party{ID: c.To, Type: c.ToType, Role: c.ToRole},
+		From:        as4.Party{ID: c.From, Type: c.FromType, Role: cmp.Or(c.FromRole, as4.InitiatorRole)},
+		To:          as4.Party{ID: c.To, Type: c.ToType, Role: cmp.Or(c.ToRole, as4.ResponderRole)},
 		Collaboration: as4.CollaborationInfo{Agreement: as4.Agreement{Value: c.Agreement}, Service: c.Service, ServiceType: c.ServiceType,
 			Action: c.Action, ConversationID: c.Conversation},
 	}
@@ -270,7 +278,7 @@ func (c *as4Send) signing() (*wssec.Signing, error) {
 	if len(chain) == 0 {
 		return nil, fmt.Errorf("%s: the certificate of the key is not in the same file; put it there: cat key.pem certificate.pem", c.Key)
 	}
-	return &wssec.Signing{Key: key, Certificate: chain[0], Chain: chain[1:], Token: as4.TokenForm(c.Token)}, nil
+	return &wssec.Signing{Key: key, Certificate: chain[0], Chain: chain[1:], Token: as4.TokenForm(cmp.Or(c.Token, "bst"))}, nil
 }
 
 func oneCertificate(file string) (*x509.Certificate, error) {

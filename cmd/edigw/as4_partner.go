@@ -18,11 +18,8 @@ import (
 // toPartner makes the message that the gateway would send to a partner: with our keys,
 // out of the database. What is not as agreed with the partner is not sent.
 func (c *as4Send) toPartner(a *app) (m *as4Prepared, err error) {
-	for flag, given := range map[string]bool{"--from": c.From != "", "--from-type": c.FromType != "", "--to": c.To != "", "--to-type": c.ToType != "", "--agreement": c.Agreement != "",
-		"--key": c.Key != "", "--encrypt-to": c.EncryptTo != "", "--signer": c.Signer != "", "--no-compress": !c.Compress} {
-		if given {
-			return nil, usage("%s is for a message without --partner, whose settings have it", flag)
-		}
+	if flag := c.ofNoPartner(); flag != "" {
+		return nil, usage("%s is for a message without --partner, whose settings have it", flag)
 	}
 	if err := c.ids(); err != nil {
 		return nil, err
@@ -61,6 +58,22 @@ func (c *as4Send) toPartner(a *app) (m *as4Prepared, err error) {
 		return signedByHand(a, store, "as4.sent", p.ID, m.url, c.MessageID)
 	})
 	return m, err
+}
+
+// ofNoPartner gives the first flag of a message without --partner that was given.
+func (c *as4Send) ofNoPartner() string {
+	for _, f := range []struct{ flag, value string }{
+		{"--from", c.From}, {"--from-type", c.FromType}, {"--from-role", c.FromRole}, {"--to", c.To}, {"--to-type", c.ToType}, {"--to-role", c.ToRole},
+		{"--agreement", c.Agreement}, {"--key", c.Key}, {"--key-password-file", c.KeyPass}, {"--token-reference", c.Token}, {"--encrypt-to", c.EncryptTo}, {"--signer", c.Signer},
+	} {
+		if f.value != "" {
+			return f.flag
+		}
+	}
+	if !c.Compress {
+		return "--no-compress"
+	}
+	return ""
 }
 
 // partnerOf gives a partner as it is configured, and our keys.

@@ -98,7 +98,12 @@ as4:
 		}
 	})
 	t.Run("what the partner's settings have is not said twice", func(t *testing.T) {
-		for _, args := range [][]string{{"--from", "x", "--ping"}, {"--key", invoice, "--ping"}, {"--signer", invoice, "--ping"}, {"--service", "s", invoice}, {}} {
+		for _, flag := range []string{"--from", "--from-type", "--from-role", "--to", "--to-type", "--to-role", "--agreement", "--key", "--key-password-file", "--token-reference", "--encrypt-to", "--signer"} {
+			if r := send(flag, "x", "--ping"); r.code != exitUsage || !strings.Contains(r.stderr, flag+" is for a message without --partner") {
+				t.Errorf("%s: %d %s", flag, r.code, r.stderr)
+			}
+		}
+		for _, args := range [][]string{{"--no-compress", "--ping"}, {"--service", "s", invoice}, {"--service-type", "t", invoice}, {}} {
 			if r := send(args...); r.code != exitUsage {
 				t.Errorf("%v: %d %s", args, r.code, r.stderr)
 			}
