@@ -36,8 +36,9 @@ type Handler struct {
 	// Notify takes an MDN that came for a message of ours: whether it was waited for, and
 	// why it does not acknowledge that; nil waits for none. An error is ours.
 	Notify func(context.Context, *partners.Partner, *Notification, *Opened) (awaited bool, why, err error)
-	// Admit and Reserve are gateway.Gateway's, as in httpin.
-	Admit   func(*partners.Partner) (leave func(), ok bool)
+	// Admit and Reserve are gateway.Gateway's AdmitUnproved and ReserveUnproved; nil lets
+	// in all, and reserves nothing.
+	Admit   func(p *partners.Partner, address string) (*gateway.Entry, bool)
 	Reserve func(partner, transportKey string) (release func(), ok bool)
 	// UnknownBy403 answers strangers with 403 instead of an unsigned MDN: unknown_as2.
 	UnknownBy403 bool

@@ -30,6 +30,7 @@ type opened struct {
 	partner  *partners.Partner
 	key      string // transport key, "" if the sender gave no id
 	leave    []func()
+	entry    *gateway.Entry
 	spooled  *gateway.Spooled
 	m        *Opened
 	report   *entity.Entity // it is an MDN
@@ -62,7 +63,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 	if err := h.who(r.Header, o); err != nil {
 		return err
 	}
-	if err := h.admit(r, o); err != nil {
+	if err := h.admit(r, o, client); err != nil {
 		return err
 	}
 	limits := h.Limits.withDefaults()
@@ -77,6 +78,9 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 		o.fault = f
 	} else if err != nil {
 		return err
+	}
+	if o.fault == nil && !o.entry.Proved() {
+		return gateway.ErrCrowded
 	}
 	if o.report != nil && o.fault == nil {
 		return nil
@@ -112,14 +116,16 @@ func (h *Handler) who(header http.Header, o *opened) error {
 	return nil
 }
 
-// admit lets the delivery in, and takes the key of a large body before it is read.
-func (h *Handler) admit(r *http.Request, o *opened) error {
+// admit lets the delivery in as one whose sender is not proved, and takes the key of a
+// large body before it is read.
+func (h *Handler) admit(r *http.Request, o *opened, client proxy.Client) error {
 	if h.Admit != nil {
-		leave, ok := h.Admit(o.partner)
+		entry, ok := h.Admit(o.partner, client.Address)
 		if !ok {
 			return gateway.ErrCrowded
 		}
-		o.leave = append(o.leave, leave)
+		o.entry = entry
+		o.leave = append(o.leave, entry.Leave)
 	}
 	if o.key == "" || h.Reserve == nil || r.ContentLength >= 0 && r.ContentLength <= waitingRoom {
 		return nil
@@ -146,8 +152,11 @@ func (h *Handler) take(w http.ResponseWriter, r *http.Request, o *opened, limits
 		return large
 	}
 	body := wire.NewBody(w, r, limit, limits.Pace)
-	in, err := h.Spool.Take(o.partner, body, r.ContentLength, limit)
+	body.Steady = true
+	o.entry.MayGo(func() { body.Cut(gateway.ErrCrowded) })
+	in, err := o.entry.Take(h.Spool, o.partner, body, r.ContentLength, limit)
 	body.Release()
+	o.entry.Stays()
 	switch {
 	case errors.Is(err, gateway.ErrTooLarge), errors.Is(err, wire.ErrLarge):
 		return large

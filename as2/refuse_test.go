@@ -120,9 +120,11 @@ func TestRefuse(t *testing.T) {
 			change func(*ingress)
 		}{
 			"the first copy is still running": {func(in *ingress) { in.fails = gateway.ErrBusy }},
-			"the partner has its share here":  {func(in *ingress) { in.Admit = func(*partners.Partner) (func(), bool) { return nil, false } }},
-			"the database is away":            {func(in *ingress) { in.fails = errors.New("connection refused") }},
-			"something is dead, try again":    {func(in *ingress) { in.answer = gateway.ToldTryAgain }},
+			"the partner has its share here": {func(in *ingress) {
+				in.Admit = func(*partners.Partner, string) (*gateway.Entry, bool) { return nil, false }
+			}},
+			"the database is away":         {func(in *ingress) { in.fails = errors.New("connection refused") }},
+			"something is dead, try again": {func(in *ingress) { in.answer = gateway.ToldTryAgain }},
 			"our keys cannot be read": {func(in *ingress) {
 				in.Keys = func(context.Context, string, Purpose) ([]Key, error) { return nil, errors.New("no master key") }
 			}},

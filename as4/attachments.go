@@ -31,6 +31,7 @@ type envelopeReader struct {
 	spool  *gateway.Spool
 	parts  *entity.Reader // nil: the body is the SOAP part itself
 	start  string         // Content-ID of the SOAP part; "" is the first part
+	entry  *gateway.Entry // of whose delivery it is; nil while nobody knows
 
 	soap   []byte
 	root   string        // Content-ID of the SOAP part; "" if it has none
@@ -196,7 +197,7 @@ func (e *envelopeReader) take(p *entity.Part, from io.Reader, of *partners.Partn
 		a.name = m.Word
 	}
 	var err error
-	a.spooled, err = e.spool.Take(of, from, -1, limit, spooledOf(e.taken)...)
+	a.spooled, err = e.entry.Take(e.spool, of, from, -1, limit, spooledOf(e.taken)...)
 	return a, err
 }
 

@@ -305,7 +305,7 @@ func TestIdsCannotBeTaken(t *testing.T) {
 		defer func() { r.handler.Spool = &gateway.Spool{Dir: t.TempDir()} }()
 		admit := r.handler.Admit
 		defer func() { r.handler.Admit = admit }()
-		r.handler.Admit = func(*partners.Partner) (func(), bool) { t.Error("he was admitted"); return func() {}, true }
+		r.handler.Admit = func(*partners.Partner, string) (*gateway.Entry, bool) { t.Error("he was admitted"); return nil, true }
 		large := as4.Bytes(bytes.Repeat([]byte("0123456789abcdef"), 100_000), "application/edifact")
 		forged, err := as4.Compose(message("m9"), []as4.Payload{large}, signedBy(mallory()), encryptedTo(nordhafen()))
 		if err != nil {
@@ -316,7 +316,7 @@ func TestIdsCannotBeTaken(t *testing.T) {
 	t.Run("nor by whoever has another message of the partner's, with its signature", func(t *testing.T) {
 		admit, reserve, decrypters := r.handler.Admit, r.handler.Reserve, r.handler.Decrypters
 		defer func() { r.handler.Admit, r.handler.Reserve, r.handler.Decrypters = admit, reserve, decrypters }()
-		r.handler.Admit = func(*partners.Partner) (func(), bool) { t.Error("he was admitted"); return func() {}, true }
+		r.handler.Admit = func(*partners.Partner, string) (*gateway.Entry, bool) { t.Error("he was admitted"); return nil, true }
 		r.handler.Reserve = func(string, string) (func(), bool) { t.Error("he has the id"); return func() {}, true }
 		r.handler.Decrypters = func(context.Context, string) ([]wssec.DecryptionKey, error) {
 			t.Error("our key decrypts for him")

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,11 +36,12 @@ type Handler struct {
 	Client func(*http.Request) (proxy.Client, error)
 	// Receive is gateway.Gateway.Receive.
 	Receive func(context.Context, *gateway.Delivery) (*gateway.Receipt, error)
-	// Admit lets a partner's delivery in before its parts are read; not ok while the
-	// partner has its share of deliveries here. nil admits all.
-	Admit func(*partners.Partner) (leave func(), ok bool)
+	// Admit lets a delivery in before its parts are read, by its envelope, which may be a
+	// copy that somebody else sends: gateway.Gateway.AdmitUnproved. nil admits all.
+	Admit func(p *partners.Partner, address string) (*gateway.Entry, bool)
 	// Reserve takes a known transport id before large parts are read; not ok while
-	// another copy is being read or received. nil reserves nothing.
+	// another copy is being received, or a few are being read:
+	// gateway.Gateway.ReserveUnproved. nil reserves nothing.
 	Reserve func(partner, transportKey string) (release func(), ok bool)
 
 	Spool   *gateway.Spool
@@ -51,8 +51,8 @@ type Handler struct {
 	NewID   func() uuid.UUID // nil makes UUIDv4
 	Log     *slog.Logger     // nil is slog.Default
 
-	unproved atomic.Int64 // bytes of requests whose sender is not authenticated
-	turns    sync.Once    // makes reading
+	unproved gateway.Crowd // of requests whose sender is not authenticated, by their bytes
+	turns    sync.Once     // makes reading
 	reading  chan struct{}
 }
 

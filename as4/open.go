@@ -25,7 +25,7 @@ type opened struct {
 	answering
 	key      string            // transport key
 	proved   *partners.Partner // partner, once its message is verified
-	leave    func()            // of the partner's share; nil without
+	entry    *gateway.Entry    // among what the partner has here; nil without
 	release  func()            // of the reserved key; nil without
 	request  *request
 	reader   *envelopeReader
@@ -53,9 +53,7 @@ func (o *opened) close() {
 	if o.release != nil {
 		o.release()
 	}
-	if o.leave != nil {
-		o.leave()
-	}
+	o.entry.Leave()
 }
 
 // open reads a request: the envelope, whose it says to be, then its parts; and what
@@ -63,7 +61,7 @@ func (o *opened) close() {
 // package wire, gateway.ErrBusy or ErrCrowded, or ours.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client) (*opened, error) {
 	limits := h.Limits.withDefaults()
-	o := &opened{answering: answering{h: h}, request: h.request(w, r, limits)}
+	o := &opened{answering: answering{h: h}, request: h.request(w, r, client, limits)}
 	if r.ContentLength > limits.MaxBody {
 		return o, limits.spoolFault(wire.ErrLarge)
 	}
@@ -89,11 +87,14 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 		return o, err
 	}
 	o.request.proved()
-	if err := o.admit(r); err != nil {
+	if err := o.admit(r, client); err != nil {
 		return o, err
 	}
+	o.entry.MayGo(o.request.cut)
+	o.reader.entry = o.entry
 	err = o.reader.rest(o.partner)
 	o.request.Release()
+	o.entry.Stays()
 	if err != nil {
 		return o, inFrame(limits.spoolFault(err))
 	}
@@ -216,13 +217,13 @@ const waitingRoom = 1 << 20
 
 // admit takes the delivery among those of the partner, and the transport key of a
 // large one, before its parts are read.
-func (o *opened) admit(r *http.Request) error {
+func (o *opened) admit(r *http.Request, client proxy.Client) error {
 	if o.h.Admit != nil {
-		leave, ok := o.h.Admit(o.partner)
+		entry, ok := o.h.Admit(o.partner, client.Address)
 		if !ok {
 			return gateway.ErrCrowded
 		}
-		o.leave = leave
+		o.entry = entry
 	}
 	if o.h.Reserve == nil || r.ContentLength >= 0 && r.ContentLength <= waitingRoom {
 		return nil
@@ -249,6 +250,9 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 		return errors.New("the element that was verified is not the one that was read")
 	}
 	o.proved = o.partner
+	if !o.entry.Proved() {
+		return gateway.ErrCrowded
+	}
 	if now := o.h.now(); u.MessageInfo.Timestamp.After(now.Add(skew)) {
 		// It is no security timestamp, and decides nothing.
 		o.h.log().WarnContext(ctx, "an AS4 message is of the future; compare the clocks", "partner", o.partner.ID, "message_id", o.key, "timestamp", u.MessageInfo.Timestamp, "now", now)

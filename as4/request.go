@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/proxy"
 	"github.com/edigw/edigw/wire"
 )
 
@@ -18,7 +18,7 @@ type Limits struct {
 	MaxRatio int64         // decompressed bytes for each compressed one, beyond the first 16 MiB; 0 is 200
 	Pace     time.Duration // within which each 32 KiB of the body have to arrive, and all of what comes before its sender is authenticated; 0 is 30 s
 	// MaxUnproved bounds the bytes of all requests together whose sender is not
-	// authenticated yet; 0 is 64 MiB. Whoever floods us with envelopes gets a 503.
+	// authenticated yet; 0 is 64 MiB. Who has most of them by his address gets a 503.
 	MaxUnproved int64
 }
 
@@ -52,23 +52,26 @@ func (l Limits) withDefaults() Limits {
 // deadline stands over what such a one sends, and all of them together hold so much.
 type request struct {
 	*wire.Body
-	unproved *atomic.Int64 // bytes of all requests whose sender is not proved; nil once this one's is
-	most     int64         // of them
-	kept     []byte        // of the body, while it is small
+	unproved *gateway.Guest // among the bytes of all requests whose sender is not proved; nil once this one's is
+	kept     []byte         // of the body, while it is small
 	ended    bool
 }
 
-func (h *Handler) request(w http.ResponseWriter, r *http.Request, limits Limits) *request {
-	q := &request{Body: wire.NewBody(w, r, limits.MaxBody, limits.Pace), unproved: &h.unproved, most: limits.MaxUnproved}
-	q.Whole = true
+func (h *Handler) request(w http.ResponseWriter, r *http.Request, client proxy.Client, limits Limits) *request {
+	q := &request{Body: wire.NewBody(w, r, limits.MaxBody, limits.Pace), unproved: h.unproved.Enter(nil, client.Address, 0, limits.MaxUnproved)}
+	q.Whole, q.Steady = true, true
+	q.unproved.MayGo(q.cut)
 	return q
 }
+
+// cut ends the reading, since others need the room.
+func (q *request) cut() { q.Cut(gateway.ErrCrowded) }
 
 // proved tells that the sender is authenticated, or that nothing of the request is
 // held any more.
 func (q *request) proved() {
 	if q.unproved != nil {
-		q.unproved.Add(-q.Size())
+		q.unproved.Leave()
 		q.unproved = nil
 		q.Paced()
 	}
@@ -76,13 +79,9 @@ func (q *request) proved() {
 
 // Read implements io.Reader.
 func (q *request) Read(b []byte) (int, error) {
-	// Asked before it reads: whoever buffers what it reads tells an error late.
-	if q.unproved != nil && q.unproved.Load() >= q.most {
-		return 0, gateway.ErrCrowded
-	}
 	n, err := q.Body.Read(b)
-	if q.unproved != nil {
-		q.unproved.Add(int64(n))
+	if q.unproved != nil && n > 0 && !q.unproved.Take(int64(n)) {
+		return 0, gateway.ErrCrowded
 	}
 	if q.Size() <= keptBytes {
 		q.kept = append(q.kept, b[:n]...)

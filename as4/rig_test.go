@@ -160,7 +160,7 @@ func newRig(t *testing.T, settings string) *rig {
 		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
 			return []wssec.DecryptionKey{{Certificate: nordhafen().cert, Key: nordhafen().key}, {Certificate: nordhafenEC().cert, Key: nordhafenEC().key}}, nil
 		},
-		Receive: r.gateway.Receive, Admit: r.gateway.Admit, Reserve: r.gateway.Reserve,
+		Receive: r.gateway.Receive, Admit: r.gateway.AdmitUnproved, Reserve: r.gateway.ReserveUnproved,
 		Spool: &gateway.Spool{Dir: t.TempDir()}, Log: log,
 	}
 	server := httptest.NewServer(r.handler)

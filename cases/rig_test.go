@@ -126,10 +126,10 @@ func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 	in := &httpin.Handler{ByToken: r.directory.ByToken, Partner: r.directory.Partner, Receive: g.Receive, Reserve: g.Reserve,
 		Spool: &gateway.Spool{Dir: r.spool}, Now: g.Now, Log: log}
 	routes := httpin.Routes(in)
-	r.as2 = &as2.Handler{ByName: r.directory.ByAS2, Receive: r.noted(g.Receive), Reserve: g.Reserve, Keys: ourKeys,
+	r.as2 = &as2.Handler{ByName: r.directory.ByAS2, Receive: r.noted(g.Receive), Reserve: g.ReserveUnproved, Keys: ourKeys,
 		Leads: func(text []byte) bool { return edifact.Leads(text) || x12.Leads(text) }, Spool: in.Spool, Now: g.Now, Log: log}
 	routes.Handle("/as2", r.as2)
-	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: r.noted(g.Receive), Reserve: g.Reserve, Spool: in.Spool, Now: g.Now, Log: log,
+	routes.Method(http.MethodPost, "/as4", &as4.Handler{ByParties: r.directory.ByAS4, Receive: r.noted(g.Receive), Admit: g.AdmitUnproved, Reserve: g.ReserveUnproved, Spool: in.Spool, Now: g.Now, Log: log,
 		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
 			return []*wssec.Signing{oursAP().signing()}, nil
 		},

@@ -28,7 +28,7 @@ const as2Path = "/as2"
 func overAS2(c *serveCommand, g *gateway.Gateway, directory *partners.Directory, ring *keys.Ring, proxies proxy.Rule, clock *gateway.Clock, metrics *gateway.Metrics, s *started) *as2.Handler {
 	return &as2.Handler{
 		Notify: s.as2Acknowledgements(directory, clock, ring).Notify,
-		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve, Keys: keyring{ring, clock.Now}.as2Keys,
+		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.AdmitUnproved, Reserve: g.ReserveUnproved, Keys: keyring{ring, clock.Now}.as2Keys,
 		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: s.log,
 	}
 }

@@ -180,7 +180,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	}
 	ring := keyring{s.admin.ring, clock.Now}
 	ebms := &as4.Handler{
-		ByParties: directory.ByAS4, Signers: ring.as4Signers, Decrypters: ring.as4Decrypters, Client: proxies.Of, Receive: g.Receive, Admit: g.Admit, Reserve: g.Reserve,
+		ByParties: directory.ByAS4, Signers: ring.as4Signers, Decrypters: ring.as4Decrypters, Client: proxies.Of, Receive: g.Receive, Admit: g.AdmitUnproved, Reserve: g.ReserveUnproved,
 		Spool: spool, Limits: as4.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, NewID: clock.NewID, Log: log,
 	}
 	over := overAS2(c, g, directory, s.admin.ring, proxies, &clock, metrics, s)
