@@ -46,6 +46,7 @@ type admission struct {
 
 	deliveries int   // that are proved
 	unproved   Crowd // of those that are not, one each
+	memory     Crowd // of these, by the bytes that are held of them
 }
 
 // use is what a delivery needs a place for: the first three are connections.
@@ -129,12 +130,11 @@ func (g *Gateway) Admit(p *partners.Partner) (leave func(), ok bool) {
 	}, true
 }
 
-// crowd is what is not proved yet, with what uses the name of p.
-func (a *admission) crowd(p *partners.Partner) *Crowd {
+// known has p among those whom the metrics tell of.
+func (a *admission) known(p *partners.Partner) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.of(p.ID) // for the metrics
-	return &a.unproved
+	a.of(p.ID)
 }
 
 // may reports whether a partner may have one more place. a.mu is held.

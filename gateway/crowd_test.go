@@ -1,7 +1,11 @@
 package gateway_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,6 +149,91 @@ func TestUnproved(t *testing.T) {
 	}
 	if n, m := r.has("edigw_partner_unproved", "acme", ""), r.has("edigw_partner_deliveries", "acme", ""); n != 0 || m != 0 {
 		t.Errorf("%d and %d are still here", n, m)
+	}
+}
+
+// stalled is a body of which no more comes, until it is cut.
+type stalled struct {
+	text io.Reader
+	read chan struct{} // closed when all of it was read
+	cut  chan struct{}
+}
+
+// Read implements io.Reader.
+func (s *stalled) Read(b []byte) (int, error) {
+	n, err := s.text.Read(b)
+	if err == io.EOF {
+		close(s.read)
+		<-s.cut
+		err = gateway.ErrCrowded
+	}
+	return n, err
+}
+
+func TestMemoryAndFilesOfWhatIsNotProved(t *testing.T) {
+	r := newRig(t)
+	p := r.by["acme"]
+	for name, c := range map[string]struct {
+		spool *gateway.Spool
+		bytes int
+		stall int // so many fill what is for one name
+	}{
+		"memory": {&gateway.Spool{}, 1 << 20, 48},
+		"files":  {&gateway.Spool{Threshold: 1, Cap: 8 << 20}, 1 << 20, 2},
+	} {
+		t.Run(name+" is made room in by those of whom no more comes", func(t *testing.T) {
+			c.spool.Dir = t.TempDir()
+			var all sync.WaitGroup
+			gone := make(chan error, 100)
+			text := strings.Repeat("x", c.bytes)
+			enter := func(address string) *gateway.Entry {
+				e, ok := r.AdmitUnproved(p, address)
+				if !ok {
+					t.Fatal("not let in")
+				}
+				return e
+			}
+			for range c.stall {
+				s := &stalled{strings.NewReader(text), make(chan struct{}), make(chan struct{})}
+				e := enter("192.0.2.9")
+				e.MayGo(sync.OnceFunc(func() { close(s.cut) }))
+				all.Go(func() {
+					defer e.Leave()
+					_, err := e.Take(c.spool, p, s, -1, 2<<20)
+					gone <- err
+				})
+				<-s.read
+			}
+			if len(gone) != 0 {
+				t.Fatalf("%d had to go while there was room", len(gone))
+			}
+			genuine := enter("192.0.2.1")
+			in, err := genuine.Take(c.spool, p, strings.NewReader(text), -1, 2<<20)
+			if err != nil {
+				t.Fatalf("the genuine one: %v", err)
+			}
+			if err := <-gone; !errors.Is(err, gateway.ErrCrowded) && !errors.Is(err, gateway.ErrSpoolShare) {
+				t.Errorf("who had to go is told %v", err)
+			}
+			if !genuine.Proved() {
+				t.Error("it is not the partner's")
+			}
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
+			genuine.Leave()
+			// The others are cut by as many that come after them.
+			for i := range c.stall {
+				e := enter(fmt.Sprint("198.51.100.", i))
+				if late, err := e.Take(c.spool, p, strings.NewReader(text), -1, 2<<20); err != nil {
+					t.Errorf("one more: %v", err)
+				} else if err := late.Close(); err != nil {
+					t.Error(err)
+				}
+				defer e.Leave()
+			}
+			all.Wait()
+		})
 	}
 }
 
