@@ -144,9 +144,11 @@ func TestCBC(t *testing.T) {
 	})
 	replaced := func(by string) func([]byte) []byte { return func([]byte) []byte { return []byte(by) } }
 	broken := r.compose(message("x2"), gzipped(text))
-	other := byCBC(t, r.wireOf(r.compose(message("x3"), gzipped(text))), unchanged)
-	wire := byCBC(t, r.wireOf(broken), unchanged)
-	undecryptable := r.post(broken.ContentType, bytes.Replace(wire, cipherValue.FindSubmatch(wire)[1], cipherValue.FindSubmatch(other)[1], 1)) // the key of another message
+	wire, garbage := byCBC(t, r.wireOf(broken), unchanged), make([]byte, 256)
+	if _, err := rand.Read(garbage); err != nil {
+		t.Fatal(err)
+	}
+	undecryptable := r.post(broken.ContentType, bytes.Replace(wire, cipherValue.FindSubmatch(wire)[1], []byte(base64.StdEncoding.EncodeToString(garbage)), 1)) // a key that opens with none of ours
 	want := errorDetail.FindStringSubmatch(undecryptable.body)
 	if undecryptable.told() != as4.FailedDecryption || want == nil {
 		t.Fatalf("%s\n%s", undecryptable.told(), undecryptable.body)
