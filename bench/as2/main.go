@@ -6,7 +6,9 @@
 //     the whole server), in what they add; and a connection that is cut before the MDN;
 //   - what a receiver has understood is held against what was sent, byte for byte, and
 //     its MDN by the sender's own check of signature and MIC;
-//   - edigw sends to phase2's and pyas2lib's receivers, and judges their MDNs.
+//   - edigw sends to the receivers of phase2, pyas2lib, OpenAS2 and libas2, and judges
+//     their MDNs; functional acknowledgements leave by themselves, and the receivers bring
+//     their MDNs to edigw's /as2.
 //
 // Usage:
 //

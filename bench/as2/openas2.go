@@ -15,11 +15,29 @@ import (
 )
 
 // openAS2 is the whole server of that name, which sends what is put into a folder and
-// judges the MDNs itself.
+// judges the MDNs itself, and receives into another one.
 type openAS2 struct {
 	process *peers.Process
 	dir     string
-	mdns    string // host:port that it takes asynchronous MDNs at
+	openAS2Ports
+}
+
+// openAS2Ports are where it listens.
+type openAS2Ports struct {
+	mdns     int // for asynchronous MDNs
+	messages int
+}
+
+func freeOpenAS2Ports() (p openAS2Ports, err error) {
+	if p.mdns, err = freePort(); err == nil {
+		p.messages, err = freePort()
+	}
+	return p, err
+}
+
+// openAS2Received is where it receives to, and server what we then know of it.
+func (r *run) openAS2Receives(p openAS2Ports) *server {
+	return &server{address: fmt.Sprintf("http://127.0.0.1:%d/", p.messages), folder: filepath.Join(r.work, "openas2", "in"), bare: true}
 }
 
 // variant is a partnership of OpenAS2's, in its words. The AS2 name of its sender is
@@ -60,9 +78,10 @@ func variants() []variant {
 // alias is the AS2 name of a variant's sender.
 func alias(i int) string { return fmt.Sprint("OA", i) }
 
-// startOpenAS2 starts it with partnerships that send to url, or to the variant's own.
-func (r *run) startOpenAS2(ctx context.Context, url string, list []variant, mdns int) (*openAS2, error) {
-	o := &openAS2{dir: filepath.Join(r.work, "openas2"), mdns: fmt.Sprint("127.0.0.1:", mdns)}
+// startOpenAS2 starts it with partnerships that send to url, or to the variant's own, and
+// that receive under the names of received.
+func (r *run) startOpenAS2(ctx context.Context, url string, list []variant, received []string, ports openAS2Ports) (*openAS2, error) {
+	o := &openAS2{dir: filepath.Join(r.work, "openas2"), openAS2Ports: ports}
 	for _, folder := range []string{o.dir, filepath.Join(o.dir, "out")} {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return nil, err
@@ -79,11 +98,11 @@ func (r *run) startOpenAS2(ctx context.Context, url string, list []variant, mdns
 	if out, err := keytool.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("keytool: %w: %s", err, out)
 	}
-	config := strings.NewReplacer("DIR", o.dir, "MDNS", fmt.Sprint(mdns)).Replace(openAS2Config)
+	config := strings.NewReplacer("DIR", o.dir, "PORT_OF_MDNS", fmt.Sprint(o.mdns), "PORT_OF_MESSAGES", fmt.Sprint(o.messages)).Replace(openAS2Config)
 	if err := os.WriteFile(filepath.Join(o.dir, "config.xml"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(o.dir, "partnerships.xml"), []byte(o.partnerships(url, list)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(o.dir, "partnerships.xml"), []byte(o.partnerships(url, list, received)), 0o600); err != nil {
 		return nil, err
 	}
 	if o.process, err = peers.Start(ctx, "OpenAS2", java(r.dir, "openas2", "Run", filepath.Join(o.dir, "config.xml"))...); err != nil {
@@ -108,13 +127,16 @@ const openAS2Config = `<?xml version="1.0" encoding="UTF-8"?>
       stored_sent_filename="$msg.attributes.filename$" interval="1" delimiters="-" mergeextratokens="true" sendfilename="true"
       format="sender.as2_id, receiver.as2_id, attributes.filename" mimetype="application/EDIFACT"/>
     <module classname="org.openas2.processor.storage.MDNFileModule" filename="DIR/mdn/$mdn.msg.headers.message-id$" protocol="as2" tempdir="DIR/temp"/>
-    <module classname="org.openas2.processor.receiver.AS2MDNReceiverModule" address="127.0.0.1" port="MDNS"/>
+    <module classname="org.openas2.processor.receiver.AS2MDNReceiverModule" address="127.0.0.1" port="PORT_OF_MDNS"/>
+    <module classname="org.openas2.processor.receiver.AS2ReceiverModule" address="127.0.0.1" port="PORT_OF_MESSAGES" errordir="DIR/unread"/>
+    <module classname="org.openas2.processor.storage.MessageFileModule" filename="DIR/in/$msg.content-disposition.filename$" protocol="as2" tempdir="DIR/temp"/>
+    <module classname="org.openas2.processor.sender.MDNSenderModule" retries="5"/>
     <module classname="org.openas2.processor.resender.DirectoryResenderModule" resenddir="DIR/resend" errordir="DIR/resend/error" resenddelay="2"/>
   </processor>
 </openas2>
 `
 
-func (o *openAS2) partnerships(url string, list []variant) string {
+func (o *openAS2) partnerships(url string, list []variant, received []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<partnerships>\n<partner name=%q as2_id=%q x509_alias=%q email=\"edi@nordhafen.example\"/>\n", receiver, plainName, receiver)
 	for i, v := range list {
@@ -150,9 +172,13 @@ func (o *openAS2) partnerships(url string, list []variant) string {
 			set("compression_mode", "compress-after-signing")
 		}
 		if v.async {
-			set("as2_receipt_option", "http://"+o.mdns)
+			set("as2_receipt_option", fmt.Sprint("http://127.0.0.1:", o.mdns))
 		}
 		b.WriteString("</partnership>\n<partnership name=\"" + receiver + "-" + alias(i) + "\"><sender name=\"" + receiver + "\"/><receiver name=\"" + alias(i) + "\"/></partnership>\n")
+	}
+	for _, name := range received {
+		fmt.Fprintf(&b, "<partner name=%[1]q as2_id=%[1]q x509_alias=%[2]q email=\"edi@brennholm.example\"/>\n", name, sender)
+		fmt.Fprintf(&b, "<partnership name=\"%[1]s-%[2]s\"><sender name=%[1]q/><receiver name=%[2]q/></partnership>\n", receiver, name)
 	}
 	return b.String() + "</partnerships>\n"
 }

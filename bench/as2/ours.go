@@ -15,7 +15,7 @@ import (
 
 // outgoing is how edigw sends to a partner, in the words of its settings.
 type outgoing struct {
-	to                    string // phase2 or pyas2
+	to                    string // phase2, pyas2, openas2 or libas2
 	signature, encryption string
 	oaep, compression     bool
 	mdn                   string
@@ -41,6 +41,25 @@ func ours() (list []outgoing) {
 		outgoing{to: "pyas2", signature: "sha512", encryption: "3des", mdn: "signed"},
 		outgoing{to: "phase2", signature: "none", encryption: "aes128-cbc", mdn: "signed"},
 		outgoing{to: "phase2", signature: "sha256", encryption: "aes128-cbc", mdn: "none"},
+
+		// None asks for an unsigned MDN: where signed-receipt-micalg stands alone it closes the
+		// connection.
+		outgoing{to: "openas2", signature: "sha256", encryption: "none", mdn: "signed"},
+		outgoing{to: "openas2", signature: "sha1", encryption: "3des", mdn: "signed"},
+		outgoing{to: "openas2", signature: "sha256", encryption: "aes128-cbc", compression: true, mdn: "signed"},
+		outgoing{to: "openas2", signature: "sha384", encryption: "aes192-cbc", mdn: "signed"},
+		outgoing{to: "openas2", signature: "sha512", encryption: "aes256-cbc", mdn: "signed"},
+		outgoing{to: "openas2", signature: "none", encryption: "aes128-cbc", mdn: "signed"},
+
+		// Its signature of an MDN is over other bytes than it sends: what it knows to be so, it
+		// allows for in what it verifies. Node.js opens no key that is encrypted by RSA
+		// PKCS #1 v1.5 for it.
+		outgoing{to: "libas2", signature: "sha1", encryption: "none", mdn: "unsigned"},
+		outgoing{to: "libas2", signature: "sha256", encryption: "none", mdn: "unsigned"},
+		outgoing{to: "libas2", signature: "sha384", encryption: "none", mdn: "unsigned"},
+		outgoing{to: "libas2", signature: "sha512", encryption: "none", mdn: "unsigned"},
+		outgoing{to: "libas2", signature: "sha256", encryption: "aes128-cbc", oaep: true, mdn: "unsigned"},
+		outgoing{to: "libas2", signature: "sha256", encryption: "aes256-cbc", oaep: true, mdn: "unsigned"},
 	)
 }
 
@@ -67,16 +86,35 @@ func (r *run) partnersSentTo(servers map[string]*server) (string, error) {
 	}
 	var b strings.Builder
 	for i, o := range ours() {
-		key := "rsa-pkcs1"
-		if o.oaep {
-			key = "rsa-oaep"
+		if servers[o.to] == nil {
+			continue
 		}
 		fmt.Fprintf(&b, "---\nkind: Partner\nid: %s\norganisation: %s\nidentifiers: [{qualifier: \"ZZ\", id: %q}]\nas2:\n  names: [%s]\n", partnerSentTo(i), receiver, partnerSentTo(i), strings.ToUpper(partnerSentTo(i)))
-		fmt.Fprintf(&b, "  send: {url: %q, from: %s, signature: %s, encryption: %s, key_encryption: %s, compression: %t, mdn: %s}\n",
-			servers[o.to].address, plainName, o.signature, o.encryption, key, o.compression, o.mdn)
+		fmt.Fprintf(&b, "  send: {%s}\n", o.send(servers[o.to]))
 		fmt.Fprintf(&b, "certificates:\n  - label: \"as2\"\n    purposes: [as2_sign, as2_encrypt]\n    certificate: |\n      %s\n", indented(pem))
 	}
 	return b.String(), nil
+}
+
+// send is its mapping as2.send, without the braces.
+func (o outgoing) send(to *server) string {
+	key := "rsa-pkcs1"
+	if o.oaep {
+		key = "rsa-oaep"
+	}
+	return fmt.Sprintf("url: %q, from: %s, signature: %s, encryption: %s, key_encryption: %s, compression: %t, mdn: %s",
+		to.address, plainName, o.signature, o.encryption, key, o.compression, o.mdn)
+}
+
+// wants is as what it has to arrive.
+func (o outgoing) wants() message {
+	m := message{from: plainName, digest: o.signature, encryption: o.encryption, compressed: o.compression}
+	for _, none := range []*string{&m.digest, &m.encryption} {
+		if *none == "none" {
+			*none = ""
+		}
+	}
+	return m
 }
 
 // startReceivers starts phase2's and pyas2lib's, which receive from party other.
@@ -100,7 +138,7 @@ func (r *run) startReceivers(ctx context.Context, own, ownName, other string) (m
 // against what was sent.
 func (r *run) edigwToPeers(ctx context.Context, g *gateway, servers map[string]*server) error {
 	for i, o := range ours() {
-		if !r.choice.Wants(o.String()) {
+		if servers[o.to] == nil || !r.choice.Wants(o.String()) {
 			continue
 		}
 		content := bytes.ReplaceAll(invoic.TwentyLines(20_000+int64(i)), []byte("\n"), []byte("\r\n"))
@@ -108,12 +146,8 @@ func (r *run) edigwToPeers(ctx context.Context, g *gateway, servers map[string]*
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			return err
 		}
-		m := message{from: plainName, digest: o.signature, encryption: o.encryption, compressed: o.compression, content: content}
-		for _, none := range []*string{&m.digest, &m.encryption} {
-			if *none == "none" {
-				*none = ""
-			}
-		}
+		m := o.wants()
+		m.content = content
 		failure, err := sendOurs(ctx, g, servers[o.to], partnerSentTo(i), file, m, o)
 		if err != nil {
 			return err

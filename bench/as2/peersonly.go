@@ -87,6 +87,9 @@ func (c combination) pyas2Receives() bool {
 
 func stopAll(servers map[string]*server) (err error) {
 	for _, s := range servers {
+		if s.process == nil {
+			continue
+		}
 		err = errors.Join(err, s.process.Stop())
 	}
 	return err

@@ -47,6 +47,9 @@ type server struct {
 	address string // http://host:port/
 	folder  string
 	seen    int // arrivals that were looked at
+
+	// bare: what it received stands in the folder alone, under its name.
+	bare bool
 }
 
 func startServer(ctx context.Context, name, folder string, argv []string) (*server, error) {
@@ -73,6 +76,9 @@ func listening(p *peers.Process) (port string, err error) {
 
 // arrived gives what has come since it was last asked.
 func (s *server) arrived() (list []arrival, err error) {
+	if s.bare {
+		return s.bareArrived()
+	}
 	for ; ; s.seen++ {
 		text, err := os.ReadFile(filepath.Join(s.folder, fmt.Sprint(s.seen, ".json")))
 		if os.IsNotExist(err) {
@@ -90,4 +96,24 @@ func (s *server) arrived() (list []arrival, err error) {
 		}
 		list = append(list, a)
 	}
+}
+
+// bareArrived takes away what it gives.
+func (s *server) bareArrived() (list []arrival, err error) {
+	found, err := os.ReadDir(s.folder)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	for _, f := range found {
+		path := filepath.Join(s.folder, f.Name())
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, arrival{Filename: f.Name(), content: content, untold: true})
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,20 +19,38 @@ import (
 // first is the number of the first interchange that OpenAS2 sends.
 const first = 10_000
 
-// openAS2ToGateway has OpenAS2 send all its variants at once, and one more through a
-// connection that is cut before the MDN: what it then sends again has a new
-// Message-ID.
-func (r *run) openAS2ToGateway(ctx context.Context, g *gateway, mdns int) (err error) {
+// sendingOpenAS2 is OpenAS2 with what it is to send.
+type sendingOpenAS2 struct {
+	*openAS2
+	list []variant
+	door *httptest.Server // of the first of them, before the gateway's
+	cut  *cutOnce
+}
+
+// startOpenAS2ToGateway starts it with all its variants, and one more whose connection
+// is cut before the MDN; it receives under the names of received.
+func (r *run) startOpenAS2ToGateway(ctx context.Context, g *gateway, received []string, ports openAS2Ports) (*sendingOpenAS2, error) {
 	target := &url.URL{Scheme: "http", Host: g.running.Address, Path: "/as2"}
-	cut := &cutOnce{proxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: g.running.Address})}
-	door := httptest.NewServer(cut)
-	defer door.Close()
-	list := append([]variant{{name: "signed SHA256, encrypted AES128, cut before the MDN", sign: "SHA256", encrypt: "AES128", url: door.URL + "/as2"}}, variants()...)
-	o, err := r.startOpenAS2(ctx, target.String(), list, mdns)
-	if err != nil {
-		return err
+	s := &sendingOpenAS2{cut: &cutOnce{proxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: g.running.Address})}}
+	s.door = httptest.NewServer(s.cut)
+	s.list = append([]variant{{name: "signed SHA256, encrypted AES128, cut before the MDN", sign: "SHA256", encrypt: "AES128", url: s.door.URL + "/as2"}}, variants()...)
+	var err error
+	if s.openAS2, err = r.startOpenAS2(ctx, target.String(), s.list, received, ports); err != nil {
+		s.door.Close()
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, o.process.Stop()) }()
+	return s, nil
+}
+
+func (s *sendingOpenAS2) stop() error {
+	s.door.Close()
+	return s.process.Stop()
+}
+
+// openAS2ToGateway has OpenAS2 send all its variants at once. What it sends again after
+// the connection was cut has a new Message-ID.
+func (r *run) openAS2ToGateway(ctx context.Context, g *gateway, o *sendingOpenAS2) error {
+	list, cut := o.list, o.cut
 	before, err := g.documents(ctx)
 	if err != nil {
 		return err

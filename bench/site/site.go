@@ -94,7 +94,7 @@ func OpenWith(ctx context.Context, o Options) (_ *Site, err error) {
 	if o.Partners == "" {
 		o.Partners = brennholm()
 	}
-	return s, s.connect(ctx, o.Partners)
+	return s, s.Connect(ctx, o.Partners)
 }
 
 // StartServer starts PostgreSQL, the first time or after it has ended.
@@ -115,8 +115,9 @@ func (s *Site) StartServer(ctx context.Context) error {
 // ServerExited is closed when PostgreSQL has ended, asked or not.
 func (s *Site) ServerExited() <-chan struct{} { return s.pg.Load().Exited() }
 
-// connect applies organisations and partners.
-func (s *Site) connect(ctx context.Context, yaml string) error {
+// Connect applies organisations and partners. A program that runs knows of them a moment
+// later.
+func (s *Site) Connect(ctx context.Context, yaml string) error {
 	specs, err := partners.Reader{}.Read("", []byte(yaml))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ class Door(http.server.BaseHTTPRequestHandler):
             find_partner_cb=lambda name: partner(KEYS, OTHER, name),
         )
         if status == "processed":
-            keep(m)
+            keep(m, mdn)
         else:
             print(failure[1], file=sys.stderr)
         if mdn and mdn.mdn_url:
@@ -69,7 +69,7 @@ class Door(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def keep(m):
+def keep(m, mdn):
     content = m.content if isinstance(m.content, bytes) else m.content.encode()
     told = {
         "messageId": m.message_id,
@@ -78,6 +78,7 @@ def keep(m):
         "signed": m.signed,
         "encrypted": m.encrypted,
         "compressed": m.compressed,
+        "mdn": "none" if not mdn else "async" if mdn.mdn_url else "sync",
     }
     with lock:
         number = next(arrivals)
