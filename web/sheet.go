@@ -36,7 +36,7 @@ type sheet struct {
 	State        string                `json:"state"`
 	Organisation sheetOrganisation     `json:"organisation"`
 	URL          string                `json:"url"`
-	AS4          *sheetAS4             `json:"as4,omitempty"`
+	AS4          *SheetAS4             `json:"as4,omitempty"`
 	Server       *sheetServer          `json:"server_certificate,omitempty"`
 	Credentials  string                `json:"credentials"`
 	Tokens       []sheetToken          `json:"tokens"`
@@ -47,67 +47,13 @@ type sheet struct {
 	Types        []string              `json:"types"`
 	Told         sheetAnswers          `json:"acknowledgements"`
 	Limits       sheetLimits           `json:"limits"`
-	AS2          *sheetAS2             `json:"as2,omitempty"` // nil where the partner does not send over it
-}
-
-// sheetAS2 is what a partner has to know to send over AS2.
-type sheetAS2 struct {
-	URL        string   `json:"url"`
-	From       []string `json:"as2_from"`
-	To         []string `json:"as2_to"`
-	Signature  string   `json:"signature"`
-	Encryption string   `json:"encryption"`
-	MDNHosts   []string `json:"mdn_hosts"`
-
-	OldAlgorithms []string      `json:"old_algorithms"` // that are taken
-	MIC           string        `json:"mic"`            // by the signature's algorithm, or by the requested one
-	MDNDigest     string        `json:"mdn_digest"`     // of our signature
-	Sends         *sheetAS2Send `json:"we_send,omitempty"`
-}
-
-// sheetAS2Send is how we send to the partner, where we do.
-type sheetAS2Send struct {
-	URL           string `json:"url"`
-	From          string `json:"as2_from"`
-	To            string `json:"as2_to"`
-	Signature     string `json:"signature"`
-	Encryption    string `json:"encryption"`
-	KeyEncryption string `json:"key_encryption"`
-	Compression   bool   `json:"compression"`
-	MDN           string `json:"mdn"`
-	MDNTo         string `json:"mdn_to,omitempty"`  // "" is the response
-	PSS           bool   `json:"rsa_pss,omitempty"` // RSA keys sign by RSASSA-PSS
+	AS2          *SheetAS2             `json:"as2,omitempty"` // nil where the partner does not send over it
 }
 
 type sheetOrganisation struct {
 	ID          string                `json:"id"`
 	Name        string                `json:"name"`
 	Identifiers []partners.Identifier `json:"identifiers"`
-}
-
-// sheetAS4 is what is agreed for AS4, of what the partner sends.
-type sheetAS4 struct {
-	URL           string                `json:"url"`
-	Profile       string                `json:"profile"`
-	From          partners.AS4Party     `json:"from"`
-	To            partners.AS4Party     `json:"to"`
-	Agreement     string                `json:"agreement,omitempty"`
-	AgreementType string                `json:"agreement_type,omitempty"`
-	Services      []partners.AS4Service `json:"services"`
-	Signatures    []string              `json:"signatures"`
-	Encrypted     bool                  `json:"encrypted"` // it has to be
-	MPC           string                `json:"mpc"`
-	SHA1          bool                  `json:"sha1"` // is taken
-	CBC           bool                  `json:"cbc"`  // likewise
-	Errors        string                `json:"errors"`
-	Sends         *sheetAS4Send         `json:"we_send,omitempty"`
-}
-
-// sheetAS4Send is how we send to the partner, where we do.
-type sheetAS4Send struct {
-	URL         string              `json:"url"`
-	Reply       partners.AS4Service `json:"reply"`
-	Compression bool                `json:"compression"`
 }
 
 type sheetServer struct {
@@ -177,14 +123,7 @@ func (c *call) partnerSheet() error {
 		s.Organisation = sheetOrganisation{o.ID, o.Name, append([]partners.Identifier{}, o.Identifiers...)}
 		s.AS2 = overAS2(p, o.AS2.Names, front.URL())
 	}
-	if a := p.AS4; a != nil {
-		s.AS4 = &sheetAS4{URL: front.URL() + "/as4", Profile: a.Profile, From: a.From, To: a.To, Agreement: a.Agreement, AgreementType: a.AgreementType,
-			Services: append([]partners.AS4Service{}, a.Services...), Signatures: a.Signatures, Encrypted: a.Unencrypted == partners.AS4Refuse,
-			MPC: a.MPC, SHA1: a.SHA1 == partners.AS4Accept, CBC: a.CBC == partners.AS4Accept, Errors: a.Errors}
-		if a.URL != "" && a.Reply.Service != "" {
-			s.AS4.Sends = &sheetAS4Send{a.URL, a.Reply, a.Compression != ""}
-		}
-	}
+	s.AS4 = overAS4(p, front.URL())
 	if cert := front.Certificate(); cert != nil {
 		s.Server = &sheetServer{cert.Subject.String(), partners.Fingerprint(cert), cert.NotAfter.UTC()}
 	}
@@ -209,30 +148,6 @@ func (c *call) partnerSheet() error {
 	}
 	s.Ours = append(s.Ours, ours...)
 	return c.reply(http.StatusOK, s)
-}
-
-// overAS2 is what a partner has to know of AS2; nil where either side has no name.
-func overAS2(p *partners.Partner, ours []string, url string) *sheetAS2 {
-	if len(p.AS2.Names) == 0 || len(ours) == 0 {
-		return nil
-	}
-	has := map[bool]string{true: "required", false: "optional"}
-	mic := "signature"
-	if p.AS2.MICRequested {
-		mic = "requested"
-	}
-	s := &sheetAS2{URL: url + "/as2", From: p.AS2.Names, To: ours, Signature: has[p.AS2.SignatureRequired], Encryption: has[p.AS2.EncryptionNeeded],
-		MDNHosts: append([]string{}, p.AS2.MDNHosts...), OldAlgorithms: append([]string{}, p.AS2.OldAlgorithms...), MIC: mic, MDNDigest: p.AS2.MDNDigest}
-	if p.AS2.CBCRefused {
-		s.Encryption = "authenticated"
-	}
-	if v := p.AS2.Send; v.URL != "" {
-		if v.From == "" { // the one name there is
-			v.From = ours[0]
-		}
-		s.Sends = &sheetAS2Send{v.URL, v.From, v.To, v.Signature, v.Encryption, v.KeyEncryption, v.Compression, v.MDN, v.MDNTo, p.AS2.PSS}
-	}
-	return s
 }
 
 func orWord(s, word string) string {

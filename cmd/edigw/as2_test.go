@@ -128,9 +128,9 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "
 	t.Run("the partner's sheet says where to send to, and under which names", func(t *testing.T) {
 		sheet := must("partners", "sheet", "north-company").out
 		for _, want := range []string{"| Send to | `POST " + g.at.Ingress + "/as2` |", "| Your names (AS2-From) | `NORTH-AS2` |", "| Our names (AS2-To) | `South \"Port\"` |",
-			"| Signature | required, by one of your certificates for as2_sign below. SHA-256, SHA-384, SHA-512; still taken: SHA1.",
+			"| Signature | required, by one of your certificates for as2_sign below. SHA-256, SHA-384, SHA-512; still taken: SHA1. RSA (PKCS #1 v1.5 or PSS) with a key of 2048 bits or more, or ECDSA",
 			"| Encryption | required, to our certificate \"as2\" below. AES-128, AES-192, AES-256 in CBC or GCM; still taken: 3DES.",
-			"| MDN | ask for one, signed: it is signed by our certificate \"as2\" below", "| Received-content-MIC | of signed messages by the algorithm of your signature |",
+			"| MDN | ask for one, signed: it is signed by our certificate \"as2\" below", "| Received-content-MIC | of signed messages by the algorithm of your signature; of compressed ones that are not signed over what you compressed, with its MIME header (RFC 5402 §4.2) |",
 			"| Asynchronous MDN | may go to 127.0.0.1:", "| We send to you | `POST " + g.at.Ingress + "/as2` as AS2-From `South \"Port\"` to AS2-To `NORTH-AS2`: signed with sha256; encrypted with aes128-cbc, the key by rsa-pkcs1; signed MDN |",
 			"under the same Message-ID: after 5, 10, 20, 40 minutes and so on, for up to 30 days", "\"as2\" for as2_sign, as2_decrypt", "-----BEGIN CERTIFICATE-----", "No functional acknowledgements are sent."} {
 			if !strings.Contains(sheet, want) {

@@ -94,8 +94,8 @@ type sheetTold struct {
 		Fingerprint string    `json:"sha256_fingerprint"`
 		Until       time.Time `json:"valid_until"`
 	} `json:"server_certificate"`
-	AS4         *sheetAS4 `json:"as4"`
-	Credentials string    `json:"credentials"`
+	AS4         *web.SheetAS4 `json:"as4"`
+	Credentials string        `json:"credentials"`
 	Tokens      []struct {
 		Label   string     `json:"label"`
 		Expires *time.Time `json:"expires_at"`
@@ -124,7 +124,7 @@ type sheetTold struct {
 		RetryDays int   `json:"retry_window_days"`
 		KnownDays int   `json:"dedup_window_days"`
 	} `json:"limits"`
-	AS2 *sheetAS2 `json:"as2"`
+	AS2 *web.SheetAS2 `json:"as2"`
 }
 
 func (c *partnersSheet) Run(a *app) error {

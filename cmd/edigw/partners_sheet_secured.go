@@ -7,57 +7,8 @@ import (
 	"github.com/edigw/edigw/as4"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/partners/keys"
+	"github.com/edigw/edigw/web"
 )
-
-// sheetAS2 is what a partner has to know of AS2.
-type sheetAS2 struct {
-	URL        string         `json:"url"`
-	From       []string       `json:"as2_from"`
-	To         []string       `json:"as2_to"`
-	Signature  string         `json:"signature"`
-	Encryption string         `json:"encryption"`
-	MDNHosts   []string       `json:"mdn_hosts"`
-	Old        []string       `json:"old_algorithms"`
-	MIC        string         `json:"mic"`
-	MDNDigest  string         `json:"mdn_digest"`
-	Sends      *sheetAS2Sends `json:"we_send"`
-}
-
-// sheetAS2Sends is how we send.
-type sheetAS2Sends struct {
-	URL           string `json:"url"`
-	From          string `json:"as2_from"`
-	To            string `json:"as2_to"`
-	Signature     string `json:"signature"`
-	Encryption    string `json:"encryption"`
-	KeyEncryption string `json:"key_encryption"`
-	Compression   bool   `json:"compression"`
-	MDN           string `json:"mdn"`
-	MDNTo         string `json:"mdn_to"`
-	PSS           bool   `json:"rsa_pss"`
-}
-
-// sheetAS4 is what is agreed for AS4.
-type sheetAS4 struct {
-	URL       string                `json:"url"`
-	Profile   string                `json:"profile"`
-	From      partners.AS4Party     `json:"from"`
-	To        partners.AS4Party     `json:"to"`
-	Agreement string                `json:"agreement"`
-	Type      string                `json:"agreement_type"`
-	Services  []partners.AS4Service `json:"services"`
-	Signed    []string              `json:"signatures"`
-	Encrypted bool                  `json:"encrypted"`
-	MPC       string                `json:"mpc"`
-	SHA1      bool                  `json:"sha1"`
-	CBC       bool                  `json:"cbc"`
-	Errors    string                `json:"errors"`
-	Sends     *struct {
-		URL         string              `json:"url"`
-		Reply       partners.AS4Service `json:"reply"`
-		Compression bool                `json:"compression"`
-	} `json:"we_send"`
-}
 
 // ours says where our certificate for a purpose is on the sheet, or that there is none.
 func (s *sheetTold) ours(purpose string) string {
@@ -81,7 +32,7 @@ func (s *sheetTold) as2(line func(format string, args ...any)) {
 	still := func(algorithms ...string) string {
 		var taken []string
 		for _, a := range algorithms {
-			if slices.Contains(v.Old, a) {
+			if slices.Contains(v.OldAlgorithms, a) {
 				taken = append(taken, strings.ToUpper(a))
 			}
 		}
@@ -90,11 +41,15 @@ func (s *sheetTold) as2(line func(format string, args ...any)) {
 		}
 		return "; still taken: " + strings.Join(taken, ", ")
 	}
+	ended := ". The certificate has to be within its time: send us the next one before"
+	if v.Expired {
+		ended = ". A certificate that has ended is still taken"
+	}
 	line("\n## Over AS2\n\n| | |\n|---|---|")
 	line("| Send to | `POST %s` |", v.URL)
 	line("| Your names (AS2-From) | %s |", quotedNames(v.From))
 	line("| Our names (AS2-To) | %s |", quotedNames(v.To))
-	line("| Signature | %s, by one of your certificates for as2_sign below. SHA-256, SHA-384, SHA-512%s. RSA (PKCS #1 v1.5 or PSS) or ECDSA |", v.Signature, still("sha1", "sha224", "md5"))
+	line("| Signature | %s, by one of your certificates for as2_sign below. SHA-256, SHA-384, SHA-512%s. RSA (PKCS #1 v1.5 or PSS) with a key of %d bits or more, or ECDSA%s |", v.Signature, still("sha1", "sha224", "md5"), v.RSABits, ended)
 	needed, modes := v.Encryption, "CBC or GCM"+still("3des")
 	if v.Encryption == "authenticated" {
 		needed, modes = "required", "GCM, and not CBC"
@@ -106,29 +61,39 @@ func (s *sheetTold) as2(line func(format string, args ...any)) {
 	if v.MDNDigest != partners.AS2Requested {
 		digest = strings.ToUpper(v.MDNDigest)
 	}
+	if v.PSS {
+		digest += ", by RSASSA-PSS where the key is RSA"
+	}
 	line("| MDN | ask for one, signed: it is signed by %s with %s |", s.ours(keys.AS2Sign), digest)
 	check := "by the algorithm of your signature"
 	if v.MIC != "signature" {
 		check = "by the first algorithm of signed-receipt-micalg that we know"
 	}
-	line("| Received-content-MIC | of signed messages %s |", check)
+	line("| Received-content-MIC | of signed messages %s; of compressed ones that are not signed over %s |", check, compressedMICs[v.CompressedMIC])
 	if len(v.MDNHosts) > 0 {
 		line("| Asynchronous MDN | may go to %s |", strings.Join(v.MDNHosts, ", "))
 	} else {
 		line("| Asynchronous MDN | not agreed: tell us the host it goes to. Until then the MDN is in the response |")
 	}
 	if w := v.Sends; w != nil {
-		line("| We send to you | `POST %s` as AS2-From `%s` to AS2-To `%s`: %s |", w.URL, w.From, w.To, w.secured())
+		line("| We send to you | `POST %s` as AS2-From `%s` to AS2-To `%s`: %s |", w.URL, w.From, w.To, securedAS2(w, v.PSS))
 	}
 	line("\nWait for two minutes at least for the response. Where the connection breaks, nothing comes, or the status is 408 or 500 and more, send the same content again under the same Message-ID: after 5, 10, 20, 40 minutes and so on, for up to %d days. It is processed once, and answered as the first time. An MDN is final: after `processed/error` send what was changed under a new Message-ID.", s.Limits.RetryDays)
 }
 
-// secured says how what we send is protected, and acknowledged.
-func (w sheetAS2Sends) secured() string {
+// compressedMICs say over what the check of a message is that is compressed and not signed.
+var compressedMICs = map[string]string{
+	partners.AS2MICOfEntity:     "what you compressed, with its MIME header (RFC 5402 §4.2)",
+	partners.AS2MICOfBody:       "what you compressed, without its MIME header",
+	partners.AS2MICOfCompressed: "the compressed part",
+}
+
+// securedAS2 says how what we send is protected, and acknowledged.
+func securedAS2(w *web.SheetAS2Send, pss bool) string {
 	words := []string{"not signed", "not encrypted", "no MDN"}
 	if w.Signature != "none" {
 		words[0] = "signed with " + w.Signature
-		if w.PSS {
+		if pss {
 			words[0] += ", an RSA key by RSASSA-PSS"
 		}
 	}
@@ -145,6 +110,13 @@ func (w sheetAS2Sends) secured() string {
 		words = append([]string{"compressed"}, words...)
 	}
 	return strings.Join(words, "; ")
+}
+
+// as4Tokens say how a signature of ours names its certificate: WSS X.509 token profile
+// §3.2, by partners.AS4Tokens.
+var as4Tokens = map[string]string{
+	"bst": "a BinarySecurityToken (X509v3)", "pkipath": "a BinarySecurityToken (X509PKIPathv1)",
+	"ski": "its SubjectKeyIdentifier", "issuer-serial": "its issuer and serial number",
 }
 
 // as4 tells what is agreed for AS4: what docs/reference/as4-security.md has, of the
@@ -177,7 +149,7 @@ func (s *sheetTold) as4(line func(format string, args ...any)) {
 	line("| eb:From | %s |", party(v.From))
 	line("| eb:To | %s |", party(v.To))
 	if v.Agreement != "" {
-		line("| eb:AgreementRef | %s |", typed(v.Agreement, v.Type))
+		line("| eb:AgreementRef | %s |", typed(v.Agreement, v.AgreementType))
 	} else {
 		line("| eb:AgreementRef | none |")
 	}
@@ -195,7 +167,7 @@ func (s *sheetTold) as4(line func(format string, args ...any)) {
 	if v.SHA1 {
 		old = "; SHA-1 is still taken"
 	}
-	line("| Signed | by one of your certificates for as4_sign below, over eb:Messaging, Body and every part: %s%s |", strings.Join(v.Signed, ", "), old)
+	line("| Signed | by one of your certificates for as4_sign below, over eb:Messaging, Body and every part: %s. RSA keys of %d bits or more, EC keys of 256%s |", strings.Join(v.Signatures, ", "), v.RSABits, old)
 	encrypted, by := "as you like", "RSA-OAEP (SHA-256, MGF1 with SHA-256) to an RSA certificate, X25519 or ECDH-ES with HKDF and AES key wrap to another"
 	if v.Encrypted {
 		encrypted = "always"
@@ -204,7 +176,7 @@ func (s *sheetTold) as4(line func(format string, args ...any)) {
 		by += "; CBC is still taken"
 	}
 	line("| Encrypted | %s, to %s: AES-128-GCM or longer, its key by %s |", encrypted, s.ours(keys.AS4Decrypt), by)
-	line("| Receipt | in the response, with non-repudiation information, signed by %s |", s.ours(keys.AS4Sign))
+	line("| Receipt | in the response, with non-repudiation information, signed by %s, which it names by %s |", s.ours(keys.AS4Sign), as4Tokens[v.Token])
 	if v.Errors == partners.AS4AsFault {
 		line("| Errors | an eb:Error with a SOAP Fault, status 400 |")
 	} else {
