@@ -15,6 +15,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/proxy"
+	"github.com/edigw/edigw/wire"
 )
 
 // deliver makes the delivery: of a fault the body as it came.
@@ -26,6 +27,7 @@ func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error
 	o.elsewhere(d)
 	if f := o.fault; f != nil {
 		d.Filename = outerEntity(r.Header, nil).Filename()
+		d.Evidence = []gateway.Exhibit{gateway.AsRequest(wire.ReadingHeader(r.Header), d.Payload)}
 		d.Fault = &gateway.Rejection{Answer: gateway.ToldFaulty, Reason: f.Reason, Detail: f.Detail}
 		switch f.Reason {
 		case authenticationFailed:

@@ -3,6 +3,9 @@ package as4_test
 import (
 	"bytes"
 	"io"
+	"mime"
+	"mime/multipart"
+	"net/mail"
 	"testing"
 	"time"
 
@@ -65,4 +68,42 @@ func TestEvidenceVerifiesAgain(t *testing.T) {
 			t.Errorf("%d bytes of the part that is not compressed", n)
 		}
 	})
+}
+
+// A request that is refused is kept with its header: without the boundary in its
+// Content-Type its parts cannot be told apart.
+func TestRefusedRequestIsKeptWithItsHeader(t *testing.T) {
+	r := newRig(t, "")
+	c, err := as4.Compose(message("forged"), []as4.Payload{gzipped(interchange("REF1", "R-1", "1.00"))}, signedBy(mallory()), encryptedTo(nordhafen()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.refused(c, as4.FailedAuthentication)
+	var payload uuid.UUID
+	var month time.Time
+	if err := r.pool.QueryRow(t.Context(), `select payload_id, payload_month from delivery where verdict = 'refused'`).Scan(&payload, &month); err != nil {
+		t.Fatal(err)
+	}
+	exhibits, err := journal.ReadEvidence(t.Context(), r.pool, "talquist", payload, month)
+	if err != nil || len(exhibits) != 1 {
+		t.Fatalf("%d exhibits, %v", len(exhibits), err)
+	}
+	m, err := mail.ReadMessage(exhibits[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil || kind != "multipart/related" {
+		t.Fatalf("%s, %v", kind, err)
+	}
+	parts := multipart.NewReader(m.Body, params["boundary"])
+	for _, want := range []string{"application/soap+xml", "application/octet-stream"} {
+		p, err := parts.NextRawPart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type")); kind != want {
+			t.Errorf("a part is of %s, and not of %s", kind, want)
+		}
+	}
 }

@@ -96,6 +96,7 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}, Refusal: o.refused}
 	if o.request.kept != nil && o.request.ended {
 		d.Payload, d.SHA256 = edi.Bytes(o.request.kept), sha256.Sum256(o.request.kept)
+		d.Evidence = []gateway.Exhibit{gateway.AsRequest(wire.ReadingHeader(o.request.header), d.Payload)}
 	}
 	var theirs *gateway.Rejection
 	if _, err := h.Receive(context.WithoutCancel(ctx), d); err != nil && !errors.As(err, &theirs) {

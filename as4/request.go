@@ -53,12 +53,13 @@ func (l Limits) withDefaults() Limits {
 type request struct {
 	*wire.Body
 	unproved *gateway.Guest // among the bytes of all requests whose sender is not proved; nil once this one's is
-	kept     []byte         // of the body, while it is small
+	header   http.Header
+	kept     []byte // of the body, while it is small
 	ended    bool
 }
 
 func (h *Handler) request(w http.ResponseWriter, r *http.Request, client proxy.Client, limits Limits) *request {
-	q := &request{Body: wire.NewBody(w, r, limits.MaxBody, limits.Pace), unproved: h.unproved.Enter(nil, client.Address, 0, limits.MaxUnproved)}
+	q := &request{Body: wire.NewBody(w, r, limits.MaxBody, limits.Pace), unproved: h.unproved.Enter(nil, client.Address, 0, limits.MaxUnproved), header: r.Header}
 	q.Whole, q.Steady = true, true
 	q.unproved.MayGo(q.cut)
 	return q

@@ -36,7 +36,8 @@ type Delivery struct {
 	// nil: that of plain HTTP.
 	Refusal func(*Rejection) int
 
-	// Evidence is what proves who sent it: kept with the payload, and as long.
+	// Evidence is what proves who sent it: kept with the payload, and as long. With a
+	// Fault it is AsRequest.
 	Evidence []Exhibit
 
 	// Render makes the answer's bytes before they are committed.

@@ -3,12 +3,23 @@ package gateway
 import (
 	"context"
 
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/journal"
 )
 
 // Exhibit is a piece of what proves who sent a delivery. Its Stretches are bytes of the
 // delivery's payload that are not held, nor stored, a second time.
 type Exhibit = journal.Exhibit
+
+// RequestExhibit is the name of a request that could not be opened, with its header.
+const RequestExhibit = "request.eml"
+
+// AsRequest is what a Delivery with a Fault has for evidence: its payload behind the
+// header that it came with, which alone says how it is read.
+func AsRequest(header []byte, payload *edi.Payload) Exhibit {
+	return Exhibit{Name: RequestExhibit, MediaType: "message/rfc822", Body: edi.Bytes(header),
+		Stretches: []journal.Stretch{{At: int64(len(header)), Offset: 0, Length: payload.Size()}}}
+}
 
 // exhibitBytes is the size of all exhibits.
 func (d *Delivery) exhibitBytes() (n int64) {

@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 
 	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/journal"
 )
 
 // rawPiece is what of a payload is in memory at a time, in bytes.
@@ -51,7 +55,37 @@ func (c *call) rawDelivery() error {
 	case d.Payload == nil:
 		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "its bytes are not kept: it was too large, or the partner's quarantine of that day was full"}
 	}
-	return c.attach("delivery:"+id.String(), stored{partner, *d.Payload, *d.PayloadIn, 0, d.Bytes, d.SHA256}, ".bin")
+	body := stored{partner, *d.Payload, *d.PayloadIn, 0, d.Bytes, d.SHA256}
+	if c.text["with"] == "header" {
+		return c.attachRequest("delivery:"+id.String(), body)
+	}
+	return c.attach("delivery:"+id.String(), body, ".bin")
+}
+
+// attachRequest sends the body of a request behind the header that it came with: a MIME
+// message, which is verified and decrypted as it stands. Only small ones are kept.
+func (c *call) attachRequest(subject string, p stored) error {
+	list, err := c.api.Journal.Evidence(c.ctx(), p.partner, p.id, p.month)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(x journal.ExhibitReader) bool { return x.Name == gateway.RequestExhibit })
+	if i < 0 {
+		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: "its header was not kept; ask for the body without it"}
+	}
+	text, err := io.ReadAll(list[i])
+	if err != nil {
+		return err
+	}
+	digest, err := c.recordRead(subject, p)
+	if err != nil {
+		return err
+	}
+	c.attachment(p, digest, ".eml", int64(len(text)))
+	if _, err := c.w.Write(text); err != nil {
+		c.api.Log.DebugContext(c.ctx(), "the client went away during a payload", "err", err)
+	}
+	return nil
 }
 
 // stored is a stretch of a stored payload.
@@ -78,20 +112,11 @@ func (c *call) attach(subject string, p stored, ending string) error {
 	if err != nil {
 		return err
 	}
-	digest := hex.EncodeToString(p.sha256)
-	detail, err := json.Marshal(map[string]any{"payload_sha256": digest, "bytes": p.length})
+	digest, err := c.recordRead(subject, p)
 	if err != nil {
 		return err
 	}
-	err = c.api.Record(c.ctx(), accounts.Entry{Who: c.who.Person, Role: c.who.Role, Action: "payload.read", Subject: subject, Partner: p.partner, Detail: detail})
-	if err != nil {
-		return err
-	}
-	h := c.w.Header()
-	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s%s"`, p.partner, digest[:16], ending))
-	h.Set("Content-Length", strconv.FormatInt(p.length, 10))
-	c.w.WriteHeader(http.StatusOK)
+	c.attachment(p, digest, ending, p.length)
 	for at := int64(0); ; {
 		if _, err := c.w.Write(first); err != nil {
 			c.api.Log.DebugContext(c.ctx(), "the client went away during a payload", "err", err)
@@ -106,6 +131,26 @@ func (c *call) attach(subject string, p stored, ending string) error {
 			panic(http.ErrAbortHandler)
 		}
 	}
+}
+
+// recordRead has the audit log tell that bytes of a partner's are read, and gives their
+// digest.
+func (c *call) recordRead(subject string, p stored) (digest string, err error) {
+	digest = hex.EncodeToString(p.sha256)
+	detail, err := json.Marshal(map[string]any{"payload_sha256": digest, "bytes": p.length})
+	if err != nil {
+		return "", err
+	}
+	return digest, c.api.Record(c.ctx(), accounts.Entry{Who: c.who.Person, Role: c.who.Role, Action: "payload.read", Subject: subject, Partner: p.partner, Detail: detail})
+}
+
+// attachment begins the answer with bytes of a partner's.
+func (c *call) attachment(p stored, digest, ending string, length int64) {
+	h := c.w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s%s"`, p.partner, digest[:16], ending))
+	h.Set("Content-Length", strconv.FormatInt(length, 10))
+	c.w.WriteHeader(http.StatusOK)
 }
 
 // chosen gives the variant asked for, the current one if none is.

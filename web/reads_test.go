@@ -423,7 +423,7 @@ func quarantined(t *testing.T, r *rig) string {
 	t.Helper()
 	text := []byte("sealed by somebody else")
 	d := &gateway.Delivery{Transport: "as2", Partner: r.directory.Partner("acme"), TransportID: "as2:NORTH:forged", Received: time.Now(), Remote: "203.0.113.5",
-		Payload: edi.Bytes(text), SHA256: sha256.Sum256(text), Fault: &gateway.Rejection{Answer: gateway.ToldUnproven, Reason: "authentication-failed", Detail: "It is another's."}}
+		Payload: edi.Bytes(text), SHA256: sha256.Sum256(text), Evidence: []gateway.Exhibit{gateway.AsRequest([]byte("Content-Type: text/plain\r\n\r\n"), edi.Bytes(text))}, Fault: &gateway.Rejection{Answer: gateway.ToldUnproven, Reason: "authentication-failed", Detail: "It is another's."}}
 	theirs := (*gateway.Rejection)(nil)
 	if _, err := r.gateway.Receive(t.Context(), d); !errors.As(err, &theirs) {
 		t.Fatal(err)
@@ -451,6 +451,17 @@ func TestRawDeliveries(t *testing.T) {
 		list, err := r.api.Accounts.ListAudit(t.Context(), accounts.AuditFilter{Action: "payload.read"})
 		if err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Subject, "delivery:") || list[0].Partner != "acme" {
 			t.Errorf("audit: %+v %v", list, err)
+		}
+	})
+	t.Run("with the request's header, where that was kept", func(t *testing.T) {
+		if a := r.ask(r.tokens[accounts.Operator], http.MethodGet, path+"?with=header", ""); a.status != http.StatusOK || a.body != "Content-Type: text/plain\r\n\r\nsealed by somebody else" || !strings.HasSuffix(a.header.Get("Content-Disposition"), `.eml"`) {
+			t.Errorf("%d %q %v", a.status, a.body, a.header)
+		}
+		if _, err := r.pool.Exec(t.Context(), `delete from evidence`); err != nil {
+			t.Fatal(err)
+		}
+		if a := r.ask(r.tokens[accounts.Operator], http.MethodGet, path+"?with=header", ""); a.status != http.StatusNotFound || !strings.Contains(a.body, "its header was not kept") {
+			t.Errorf("%d %q", a.status, a.body)
 		}
 	})
 	t.Run("a viewer does not", func(t *testing.T) {

@@ -40,7 +40,7 @@ var Routes = []Route{
 	{http.MethodGet, "/messages/{partner}/{message_id}", accounts.Viewer, nil, (*call).showMessage},
 	{http.MethodGet, "/messages/{partner}/{message_id}/raw", accounts.Operator, []Parameter{{"sha256", Digest, nil}}, (*call).rawMessage},
 
-	{http.MethodGet, "/deliveries/{partner}/{delivery_id}/raw", accounts.Operator, nil, (*call).rawDelivery},
+	{http.MethodGet, "/deliveries/{partner}/{delivery_id}/raw", accounts.Operator, []Parameter{{"with", Text, []string{"header"}}}, (*call).rawDelivery},
 
 	{http.MethodGet, "/messages/{partner}/{message_id}/evidence", accounts.Operator, nil, (*call).evidenceOf},
 

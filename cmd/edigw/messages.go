@@ -283,6 +283,7 @@ type messagesRaw struct {
 	MessageID string `arg:"" name:"message-id" help:"The key, as a list shows it, or the id of a delivery that failed verification."`
 
 	SHA256 string `name:"sha256" placeholder:"DIGEST" help:"Which variant; the current one if it is left out."`
+	Header bool   `name:"header" help:"Of a delivery that failed verification: with the request's header before the body, for openssl and others."`
 	connection
 }
 
@@ -291,11 +292,14 @@ func (c *messagesRaw) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	path := named{c.Partner, c.MessageID}.path()
+	path, asked := named{c.Partner, c.MessageID}.path(), filters("sha256", c.SHA256)
 	if id, err := uuid.Parse(c.MessageID); err == nil { // no key is like one
 		path = "/deliveries/" + url.PathEscape(c.Partner) + "/" + id.String()
 	}
-	resp, err := api.do(a, http.MethodGet, path+"/raw", filters("sha256", c.SHA256), "", nil)
+	if c.Header {
+		asked.Set("with", "header")
+	}
+	resp, err := api.do(a, http.MethodGet, path+"/raw", asked, "", nil)
 	if err != nil {
 		return err
 	}
