@@ -23,6 +23,9 @@ func (h *Handler) deliver(r *http.Request, client proxy.Client, o *opened) error
 	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
 		Payload: o.spooled.Payload, SHA256: o.spooled.SHA256}
 	o.delivery = d
+	if o.m != nil && o.m.Signer != nil {
+		d.Signer = o.m.Signer.Label
+	}
 	d.Render, d.Refusal = o.render, o.refused
 	o.elsewhere(d)
 	if f := o.fault; f != nil {

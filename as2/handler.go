@@ -146,6 +146,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if d.m != nil {
 		line.Notes = d.m.Notes
+		if d.m.Signer != nil {
+			line.Signer = d.m.Signer.Label
+		}
 	}
 	d.close() // before the answer: who has it may send again at once
 	if err == nil {

@@ -78,6 +78,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case o.partner != nil:
 		line.Partner, line.MessageID = o.partner.ID, o.key
 	}
+	line.Signer = o.signer
 	var answer gateway.Rendered
 	switch {
 	case err == nil && o.ping != nil:

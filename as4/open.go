@@ -25,6 +25,7 @@ type opened struct {
 	answering
 	key      string            // transport key
 	proved   *partners.Partner // partner, once its message is verified
+	signer   string            // label of its certificate then
 	entry    *gateway.Entry    // among what the partner has here; nil without
 	release  func()            // of the reserved key; nil without
 	request  *request
@@ -249,7 +250,7 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 	if proved.messaging != env.Messaging {
 		return errors.New("the element that was verified is not the one that was read")
 	}
-	o.proved = o.partner
+	o.proved, o.signer = o.partner, proved.signer
 	if !o.entry.Proved() {
 		return gateway.ErrCrowded
 	}
@@ -281,6 +282,7 @@ func (o *opened) open(ctx context.Context, env *wssec.Envelope, u *UserMessage, 
 		SHA256:      o.content.sha256,
 		Received:    o.h.now(),
 		Remote:      client.Address,
+		Signer:      o.signer,
 		Evidence:    o.content.evidence,
 		Render:      o.render(u, proved),
 		Refusal:     o.refused,

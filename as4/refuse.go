@@ -92,7 +92,7 @@ func (h *Handler) quarantine(ctx context.Context, o *opened, client proxy.Client
 	if !ok {
 		return refused
 	}
-	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address,
+	d := &gateway.Delivery{Transport: Transport, Partner: o.partner, TransportID: o.key, Received: h.now(), Remote: client.Address, Signer: o.signer,
 		Fault: &gateway.Rejection{Answer: answer, Reason: e.reason(), Detail: e.Code + ": " + e.Detail}, Refusal: o.refused}
 	if o.request.kept != nil && o.request.ended {
 		d.Payload, d.SHA256 = edi.Bytes(o.request.kept), sha256.Sum256(o.request.kept)

@@ -23,6 +23,7 @@ type proved struct {
 	messaging  *etree.Element
 	parts      []wssec.Part      // decrypted, in the order in which they came
 	references []wssec.Reference // of the signature; none of a message that is not signed
+	signer     string            // label of the certificate that made it
 }
 
 // authenticate settles who sent a message, before anything of it is taken in: a
@@ -78,7 +79,11 @@ func (h *Handler) secure(ctx context.Context, p *partners.Partner, env *wssec.En
 	if err := mayBeSignedBy(p.AS4, s.Method); err != nil {
 		return nil, err
 	}
-	return &proved{messaging: s.Messaging, parts: s.Parts, references: s.References}, nil
+	signer, err := p.Recognises(s.Certificate, partners.AS4Sign, h.now())
+	if err != nil { // it was taken a moment ago
+		return nil, &Error{Code: FailedAuthentication, Detail: "the certificate of the signature does not hold any more: " + partners.WhyNot(err), Cause: err}
+	}
+	return &proved{messaging: s.Messaging, parts: s.Parts, references: s.References, signer: signer.Label}, nil
 }
 
 func isSigned(env *wssec.Envelope) bool {

@@ -28,6 +28,7 @@ type Delivery struct {
 	Received    time.Time
 	Remote      string // address, for the journal
 	Filename    string // a label, never a path
+	Signer      string // label of the partner's certificate that signed it, "" for none
 
 	// Fault is set where the delivery could not be opened under a known name: it
 	// is refused and journalled, and no key is made.

@@ -21,7 +21,8 @@ type Line struct {
 	Took      time.Duration
 	MessageID string // where there is no receipt to tell it
 
-	Notes []string // what was let pass, in words
+	Signer string   // label of the partner's certificate that signed it
+	Notes  []string // what was let pass, in words
 
 	Receipt *Receipt // nil: none was given, for Reason or Err
 	Word    string   // outcome of what is answered and never delivered: tested
@@ -94,6 +95,9 @@ func (l *Line) Write(ctx context.Context, log *slog.Logger) {
 	}
 	if l.Err != nil {
 		add(slog.String("error", l.Err.Error()))
+	}
+	if l.Signer != "" {
+		add(slog.String("signer", l.Signer))
 	}
 	if len(l.Notes) > 0 {
 		add(slog.Any("let_pass", l.Notes))

@@ -99,7 +99,7 @@ func (in *intake) refusedRow() *journal.Delivery {
 	d := in.Delivery
 	row := &journal.Delivery{Partner: d.Partner.ID, ID: in.id, Month: month(in.now, d.Partner, d.Partner.Retention.Quarantine), Received: in.now, Transport: d.Transport,
 		TransportID: d.TransportID, Verdict: "refused", Outcome: d.Fault.Reason, Status: d.refusedBy(),
-		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail}
+		Remote: d.Remote, Filename: d.Filename, Detail: d.Fault.Detail, Signer: d.Signer}
 	if d.Payload != nil {
 		row.Bytes, row.SHA256 = d.Payload.Size(), d.SHA256[:]
 	}

@@ -379,6 +379,9 @@ func (g *Gateway) journalRows(pl *plan, r *Receipt, payloads []storedPayload) []
 		d := &journal.Delivery{Partner: partner, ID: in.id, Seq: int32(seq), Month: month(in.now, owner, owner.Retention.Deliveries), Received: in.now,
 			Transport: in.Transport, TransportID: in.TransportID, SHA256: in.SHA256[:], Verdict: string(r.Verdict), Outcome: r.Answer.Told().Word,
 			Status: r.status(in.Delivery), Bytes: in.Payload.Size(), Took: in.took(), Remote: in.Remote, Filename: in.Filename}
+		if partner == in.Partner.ID { // labels are its own
+			d.Signer = in.Signer
+		}
 		if len(payloads) > 0 && payloads[0].partner == partner && payloads[0].ref.ID == in.payloadID {
 			d.Payload, d.PayloadIn = &payloads[0].ref.ID, &payloads[0].ref.Month
 		}

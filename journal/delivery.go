@@ -37,6 +37,7 @@ type Delivery struct {
 	Remote      string     `json:"remote,omitempty"`
 	Filename    string     `json:"filename,omitempty"`
 	Detail      string     `json:"detail,omitempty"`
+	Signer      string     `json:"signer,omitempty"` // label of the partner's certificate that signed it
 }
 
 // QueueDeliveries writes journal rows in one statement. Texts are cleaned and cut
@@ -46,7 +47,7 @@ func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 		return
 	}
 	var partner, id, seq, month, received, transport, transportID, messageID, sha, verdict, outcome, rule, status columns.Column
-	var bytes, took, payload, payloadIn, ack, ackIn, alert, remote, filename, detail columns.Column
+	var bytes, took, payload, payloadIn, ack, ackIn, alert, remote, filename, detail, signer columns.Column
 	for _, d := range ds {
 		partner.Text(d.Partner)
 		id.UUID(d.ID)
@@ -71,16 +72,17 @@ func QueueDeliveries(b *pgx.Batch, ds []*Delivery) {
 		remote.Text(clean(d.Remote, maxText))
 		filename.Text(clean(d.Filename, maxText))
 		detail.Text(clean(d.Detail, maxDetail))
+		textOrNull(&signer, d.Signer)
 	}
 	columns.Queue(b, `
 		insert into delivery (partner_id, delivery_id, seq, purge_month, received_at, transport, transport_id, message_id, payload_sha256,
-			verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail)
+			verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail, signer)
 		select unnest($1::text[]), unnest($2::uuid[]), unnest($3::int4[]), unnest($4::date[]), unnest($5::timestamptz[]), unnest($6::text[]),
 			unnest($7::text[]), unnest($8::text[]), unnest($9::bytea[]), unnest($10::text[]), unnest($11::text[]), unnest($12::text[]),
 			unnest($13::int2[]), unnest($14::int8[]), unnest($15::int4[]), unnest($16::uuid[]), unnest($17::date[]), unnest($18::uuid[]),
-			unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::text[]), unnest($23::text[])`,
+			unnest($19::date[]), unnest($20::uuid[]), unnest($21::text[]), unnest($22::text[]), unnest($23::text[]), unnest($24::text[])`,
 		&partner, &id, &seq, &month, &received, &transport, &transportID, &messageID, &sha, &verdict, &outcome, &rule, &status,
-		&bytes, &took, &payload, &payloadIn, &ack, &ackIn, &alert, &remote, &filename, &detail)
+		&bytes, &took, &payload, &payloadIn, &ack, &ackIn, &alert, &remote, &filename, &detail, &signer)
 }
 
 // Committed reports whether a delivery's rows are there.

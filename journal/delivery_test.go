@@ -20,8 +20,8 @@ func TestQueueDeliveriesCleansTexts(t *testing.T) {
 	bad := "a\x00b\xFF" + strings.Repeat("ü", 2_000)
 	now := time.Now()
 	d := &journal.Delivery{Partner: "acme", ID: uuid.Must(uuid.NewV7()), Month: journal.Month(now, 24*time.Hour), Received: now,
-		Transport: bad, TransportID: bad, MessageID: bad, Verdict: bad, Outcome: bad, Rule: bad, Remote: bad, Filename: bad, Detail: bad}
-	other := &journal.Delivery{Partner: "acme", ID: uuid.Must(uuid.NewV7()), Month: d.Month, Received: now, Transport: "http", Verdict: "first", Outcome: "accepted", Filename: "Rechnung für März.edi"}
+		Transport: bad, TransportID: bad, MessageID: bad, Verdict: bad, Outcome: bad, Rule: bad, Remote: bad, Filename: bad, Detail: bad, Signer: bad}
+	other := &journal.Delivery{Partner: "acme", ID: uuid.Must(uuid.NewV7()), Month: d.Month, Received: now, Transport: "http", Verdict: "first", Outcome: "accepted", Filename: "Rechnung für März.edi", Signer: "2026"}
 	var b pgx.Batch
 	journal.QueueDeliveries(&b, []*journal.Delivery{d, other})
 	if err := pool.SendBatch(t.Context(), &b).Close(); err != nil {
@@ -33,8 +33,8 @@ func TestQueueDeliveriesCleansTexts(t *testing.T) {
 	}
 	for _, got := range list {
 		if got.ID == other.ID {
-			if got.Filename != other.Filename {
-				t.Errorf("a good name became %q", got.Filename)
+			if got.Filename != other.Filename || got.Signer != other.Signer {
+				t.Errorf("a good name became %q, a label %q", got.Filename, got.Signer)
 			}
 			continue
 		}
@@ -44,7 +44,7 @@ func TestQueueDeliveriesCleansTexts(t *testing.T) {
 		}{
 			"transport": {got.Transport, 255}, "transport id": {got.TransportID, 255}, "message id": {got.MessageID, 255},
 			"verdict": {got.Verdict, 255}, "outcome": {got.Outcome, 255}, "rule": {got.Rule, 255},
-			"remote": {got.Remote, 255}, "filename": {got.Filename, 255}, "detail": {got.Detail, 2_000},
+			"remote": {got.Remote, 255}, "filename": {got.Filename, 255}, "detail": {got.Detail, 2_000}, "signer": {got.Signer, 255},
 		} {
 			if !strings.HasPrefix(c.text, "a\uFFFDb\uFFFDüü") || !utf8.ValidString(c.text) || strings.HasSuffix(c.text, "\uFFFD") ||
 				len(c.text) > c.limit || len(c.text) < c.limit-8 {

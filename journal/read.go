@@ -40,7 +40,7 @@ type Filter struct {
 }
 
 const deliveryColumns = `partner_id, delivery_id, seq, received_at, transport, transport_id, message_id, payload_sha256,
-	verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail`
+	verdict, outcome, rule, status, bytes, took_us, payload_id, payload_month, ack_id, ack_month, alert_id, remote, filename, detail, signer`
 
 // List gives deliveries, the latest first; of one with several interchanges
 // each, the last first.
@@ -100,15 +100,18 @@ func (r Reader) Refused(ctx context.Context, partner string, id uuid.UUID) (*Del
 
 func scanDelivery(row pgx.CollectableRow) (*Delivery, error) {
 	var d Delivery
-	var transportID, messageID *string
+	var transportID, messageID, signer *string
 	err := row.Scan(&d.Partner, &d.ID, &d.Seq, &d.Received, &d.Transport, &transportID, &messageID, &d.SHA256,
 		&d.Verdict, &d.Outcome, &d.Rule, &d.Status, &d.Bytes, &d.Took, &d.Payload, &d.PayloadIn, &d.Ack, &d.AckIn,
-		&d.Alert, &d.Remote, &d.Filename, &d.Detail)
+		&d.Alert, &d.Remote, &d.Filename, &d.Detail, &signer)
 	if transportID != nil {
 		d.TransportID = *transportID
 	}
 	if messageID != nil {
 		d.MessageID = *messageID
+	}
+	if signer != nil {
+		d.Signer = *signer
 	}
 	d.Received = d.Received.UTC()
 	return &d, err

@@ -133,7 +133,8 @@ CREATE TABLE public.delivery (
     alert_id uuid,
     remote text DEFAULT ''::text NOT NULL,
     filename text DEFAULT ''::text NOT NULL,
-    detail text DEFAULT ''::text NOT NULL
+    detail text DEFAULT ''::text NOT NULL,
+    signer text
 )
 PARTITION BY RANGE (purge_month);
 
@@ -160,7 +161,8 @@ CREATE TABLE public.delivery_default (
     alert_id uuid,
     remote text DEFAULT ''::text NOT NULL,
     filename text DEFAULT ''::text NOT NULL,
-    detail text DEFAULT ''::text NOT NULL
+    detail text DEFAULT ''::text NOT NULL,
+    signer text
 );
 
 CREATE TABLE public.delivery_held (
@@ -186,7 +188,8 @@ CREATE TABLE public.delivery_held (
     alert_id uuid,
     remote text DEFAULT ''::text NOT NULL,
     filename text DEFAULT ''::text NOT NULL,
-    detail text DEFAULT ''::text NOT NULL
+    detail text DEFAULT ''::text NOT NULL,
+    signer text
 );
 
 CREATE TABLE public.document (

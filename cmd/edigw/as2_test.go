@@ -102,6 +102,12 @@ as2: {names: [NORTH-AS2], encryption: required, mdn_hosts: ["%s"], send: {url: "
 			t.Errorf("got %s", r.out)
 		}
 	})
+	t.Run("its reception says which certificate it was signed by", func(t *testing.T) {
+		text := must("messages", "show", "north-company", `as2:South "Port":m-1@north.example`).out
+		if !strings.Contains(text, "SIGNED BY\n") || !strings.Contains(text, " as2\n") {
+			t.Errorf("got\n%s", text)
+		}
+	})
 	t.Run("a functional acknowledgement goes back over AS2, and its MDN is right", func(t *testing.T) {
 		must("partners", "apply", "-f", write("partners.yaml", configured("")+"acknowledge_by: as2\n"))
 		must(direct("as2", "send", "south-company", write("fourth.edi", fmt.Sprintf(as2Invoice, 4, 4, 4)), "--allow-targets", "127.0.0.1")...)

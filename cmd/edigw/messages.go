@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ type delivery struct {
 	Status      int       `json:"status"`
 	Bytes       int64     `json:"bytes"`
 	Detail      string    `json:"detail"`
+	Signer      string    `json:"signer"`
 
 	NextTry *time.Time `json:"next_try"`
 }
@@ -205,10 +207,14 @@ func (m *message) table(a *app) error {
 		return err
 	}
 	rows = nil
-	for _, d := range m.Receptions {
-		rows = append(rows, deliveryRow(d))
+	titles := deliveryTitles
+	if slices.ContainsFunc(m.Receptions, func(d delivery) bool { return d.Signer != "" }) {
+		titles = append(slices.Clone(titles), "SIGNED BY")
 	}
-	if err := a.section("Receptions", deliveryTitles, rows); err != nil {
+	for _, d := range m.Receptions {
+		rows = append(rows, append(deliveryRow(d), d.Signer)[:len(titles)])
+	}
+	if err := a.section("Receptions", titles, rows); err != nil {
 		return err
 	}
 	rows = nil
