@@ -22,6 +22,9 @@ func (o *opening) enveloped(der []byte) error {
 	}
 	o.m.Encrypted = true
 	if o.m.Signed {
+		if err := o.room(len(der)); err != nil {
+			return err
+		}
 		der = bytes.Clone(der) // what was signed is kept, and this would be decrypted in it
 	}
 	e, err := cms.ParseEnveloped(der, cms.Limits{})
@@ -76,17 +79,9 @@ func (o *opening) compressed(der []byte) error {
 		return o.cannotDecompress(err, "The compressed part cannot be read.")
 	}
 	most := min(o.left, max(freeRatio, ratio*int64(c.Size)))
-	leave, err := o.room(most)
-	if err != nil {
-		return err
-	}
-	content, err := c.Decompress(most)
-	leave()
-	if err == nil { // of what it may be, it is that much
-		_, err = o.room(int64(len(content)))
-	}
+	content, err := o.inflate(c, most)
 	switch {
-	case errors.Is(err, ErrNoRoom):
+	case isRoom(err):
 		return err
 	case errors.Is(err, cms.ErrLimit):
 		return fault(decompressionFailed, err, "The message is larger than %d bytes when it is decompressed, or more than %d times as large. Send it uncompressed, or in several.", o.left, ratio)
@@ -126,16 +121,29 @@ func (o *opening) checkedOf(compressed, content []byte) []byte {
 	return content
 }
 
-// room takes memory, which the one who has opened the message gives back.
-func (o *opening) room(n int64) (leave func(), err error) {
-	if o.Room == nil {
-		return func() {}, nil
+// often is how many times its compressed size a message is, at most and most often.
+const often = 16
+
+// inflate decompresses in memory that was taken for it. A large message is measured
+// first: what it may be by its compressed size is many times what it is.
+func (o *opening) inflate(c *cms.Compressed, most int64) ([]byte, error) {
+	if small := min(most, smallMessage); often*int64(c.Size) <= small || small == most {
+		content, err := c.Decompress(small)
+		if err == nil {
+			err = o.room(len(content))
+		}
+		if !errors.Is(err, cms.ErrLimit) || small == most {
+			return content, err
+		}
 	}
-	leave, ok := o.Room(n)
-	if !ok {
-		return nil, ErrNoRoom
+	size, err := c.Measure(most)
+	if err != nil {
+		return nil, err
 	}
-	return leave, nil
+	if err := o.room(int(size)); err != nil {
+		return nil, err
+	}
+	return c.Decompress(size)
 }
 
 func (o *opening) cannotDecompress(err error, detail string) *Fault {

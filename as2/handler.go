@@ -52,11 +52,19 @@ type Handler struct {
 	memory memory
 }
 
+// DefaultMemory is Limits.Memory where it says nothing.
+const DefaultMemory = 1 << 30
+
+// opensTo is how many times its size a message needs most often: what came, and what it
+// is decoded to.
+const opensTo = 2
+
 // Limits bound what one message may cost. Zero values are the defaults.
 type Limits struct {
 	MaxBody   int64         // bytes of a body; 0 is 2 GiB
-	MaxOpened int64         // bytes of one that has to be opened in memory: encrypted, signed, compressed, of several parts; 0 is 256 MiB
+	MaxOpened int64         // bytes of one that has to be opened in memory: encrypted, signed, compressed, of several parts; 0 is 256 MiB, or what Memory allows
 	Memory    int64         // bytes of all large ones of these together; 0 is 1 GiB
+	Wait      time.Duration // for Memory; 0 is 2 s
 	Pace      time.Duration // within which each 32 KiB have to arrive; 0 is 30 s
 }
 
@@ -68,7 +76,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	set(&l.MaxBody, 2<<30)
 	set(&l.MaxOpened, defaultMaxBytes)
-	set(&l.Memory, 1<<30)
+	set(&l.Memory, DefaultMemory)
+	// What never fits is said to be too large, not to come again.
+	l.MaxOpened = min(l.MaxOpened, mostOfOne(l.Memory)/opensTo)
+	if l.Wait == 0 {
+		l.Wait = memoryWait
+	}
 	return l
 }
 

@@ -350,7 +350,7 @@ func schemeOf(t *testing.T, kind string, body []byte) cms.Scheme {
 	if err != nil || len(m.Parts) != 2 {
 		t.Fatalf("%v in %s", err, body)
 	}
-	der, err := undress(m.Parts[1])
+	der, err := (&opening{Opener: &Opener{}}).undress(m.Parts[1])
 	if err != nil {
 		t.Fatal(err)
 	}

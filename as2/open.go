@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/edigw/edigw/cms"
 	"github.com/edigw/edigw/dedup"
@@ -32,6 +31,8 @@ type opened struct {
 	leave    []func()
 	entry    *gateway.Entry
 	spooled  *gateway.Spooled
+	address  string // of who sends
+	memory   *claim // what it was opened in; nil without
 	m        *Opened
 	report   *entity.Entity // it is an MDN
 	notified *Notification
@@ -50,6 +51,17 @@ func (o *opened) close() {
 	o.leave = nil
 }
 
+// forget gives back the memory of a message that is at fault: what is kept of it is the
+// body as it came, and it may wait for the partner's quarantine.
+func (o *opened) forget() {
+	if o.memory != nil {
+		o.memory.close()
+	}
+	if o.m != nil {
+		o.m.Parts, o.m.Entity, o.m.Detached, o.m.checked = nil, nil, nil, nil
+	}
+}
+
 // unproved tells that a message is refused that has to be signed, before a signature of
 // the partner's was found right: anybody may have used its name.
 func (o *opened) unproved() bool {
@@ -60,6 +72,7 @@ func (o *opened) unproved() bool {
 // Its error is a *refusal, or ours. A fault of the message is no error: it is received
 // as one, so that it is journalled, and told after that.
 func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Client, o *opened) error {
+	o.address = client.Address
 	if err := h.who(r.Header, o); err != nil {
 		return err
 	}
@@ -76,6 +89,7 @@ func (h *Handler) open(w http.ResponseWriter, r *http.Request, client proxy.Clie
 	err := h.message(r, o, limits)
 	if f := faultOf(err); f != nil {
 		o.fault = f
+		o.forget()
 	} else if err != nil {
 		return err
 	}
@@ -252,27 +266,34 @@ func (h *Handler) plain(r *http.Request, o *opened) error {
 // wrapped opens a body that has to be taken apart.
 func (h *Handler) wrapped(r *http.Request, o *opened, limits Limits) error {
 	size := o.spooled.Payload.Size()
-	room := func(n int64) (leave func(), ok bool) {
-		if leave, ok = h.memory.take(n, limits.Memory); ok {
-			leave = sync.OnceFunc(leave)
-			o.leave = append(o.leave, leave) // whatever is not given back before
-		}
-		return leave, ok
-	}
 	crowded := &refusal{status: http.StatusServiceUnavailable, reason: "memory", cause: gateway.ErrCrowded}
-	if _, ok := room(2 * size); !ok { // what came, and what it is decoded to
+	taken, err := h.memory.open(r.Context(), o.partner, o.address, opensTo*size, limits)
+	switch {
+	case errors.Is(err, gateway.ErrCrowded):
 		return crowded
+	case err != nil:
+		return err
+	}
+	o.memory = taken
+	o.leave = append(o.leave, taken.close)
+	if err := taken.need(size); err != nil { // it is paid
+		return err
 	}
 	body, err := o.spooled.Payload.Slice(0, size)
 	if err != nil {
 		return err
 	}
 	if _, mine := o.spooled.Payload.InMemory(); mine && isCMS(outerEntity(r.Header, nil).ContentType()) {
-		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails
+		body = bytes.Clone(body) // it is decrypted where it lies, and what came is kept where that fails; it is small
 	}
-	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened, Room: room,
+	opener := &Opener{Partner: o.partner, Leads: h.Leads, Now: h.now(), Max: limits.MaxOpened, Room: taken.need,
 		Keys: func() ([]cms.Key, error) { return h.opens(r.Context(), o.partner.Organisation) }}
 	o.m, err = opener.Open(outerEntity(r.Header, body), o.wanted)
+	if err == nil && len(o.m.Parts) > 1 { // they are put behind each other
+		if err = taken.need(o.m.size()); errors.Is(err, ErrTooMuch) {
+			err = tooMuch(err)
+		}
+	}
 	switch {
 	case errors.Is(err, ErrNoRoom):
 		return crowded

@@ -31,9 +31,9 @@ type Opener struct {
 	Leads   func([]byte) bool         // whether text begins an interchange; nil: all does
 	Now     time.Time
 	Max     int64 // bytes of a message, decompressed; 0 is 256 MiB
-	// Room takes memory for so many bytes until the func it gives is called; not ok where
-	// others have it, and the message is then left with ErrNoRoom. nil has room.
-	Room func(n int64) (leave func(), ok bool)
+	// Room takes memory for so many bytes beside the message itself, until what was opened
+	// is done with. The message is left with its error, ErrNoRoom or ErrTooMuch. nil has room.
+	Room func(n int64) error
 }
 
 // Opened is a message as far as it could be opened, also where there is a fault.
@@ -67,6 +67,14 @@ type Part struct {
 	EDI      bool   // it begins an interchange, or nobody can say
 }
 
+// size is that of the parts together, in bytes.
+func (m *Opened) size() (n int64) {
+	for _, p := range m.Parts {
+		n += int64(len(p.Body))
+	}
+	return n
+}
+
 // Open opens a message: encryption, compression and signature in any order and each
 // at most once (RFC 4130 §5.2, RFC 5402 §3). The error is a *Fault, or that of Keys. The body may be
 // spoilt afterwards: it is decrypted where it lies.
@@ -87,9 +95,6 @@ func (o *Opener) Open(outer *entity.Entity, wanted Wanted) (*Opened, error) {
 	}
 	return op.m, err
 }
-
-// ErrNoRoom: the message may need more memory than there is now.
-var ErrNoRoom = errors.New("others that are opened have the memory")
 
 // opening is one message being opened.
 type opening struct {
@@ -148,7 +153,10 @@ func (o *opening) cms(e *entity.Entity) error {
 	if o.malleable() && garbled(e) {
 		return malformed(nil, "The header of the signed or compressed part is garbled.")
 	}
-	der, err := undress(e)
+	der, err := o.undress(e)
+	if isRoom(err) {
+		return err
+	}
 	if err != nil {
 		return malformed(err, "The transfer encoding of the encrypted or compressed part cannot be undone.")
 	}
@@ -191,7 +199,7 @@ func garbled(e *entity.Entity) bool {
 //
 // QUIRK: a proxy or library undoes base64 and leaves Content-Transfer-Encoding, or the
 // other way round. DER and BER of these begin with 0x30, base64 of that with M.
-func undress(e *entity.Entity) ([]byte, error) {
+func (o *opening) undress(e *entity.Entity) ([]byte, error) {
 	if len(e.Body) > 0 && e.Body[0] == 0x30 && !entity.IsBase64(e.Body) {
 		return e.Body, nil
 	}
@@ -199,8 +207,41 @@ func undress(e *entity.Entity) ([]byte, error) {
 	if word := entity.ParseValue(encoding).Word; word != "base64" && word != "quoted-printable" && entity.IsBase64(e.Body) {
 		encoding = "base64"
 	}
-	return entity.Decode(encoding, e.Body)
+	return o.decode(encoding, e.Body)
 }
+
+// decode undoes a transfer encoding, in memory that was taken for it: what it gives is
+// never longer than the body.
+func (o *opening) decode(encoding string, body []byte) ([]byte, error) {
+	if word := entity.ParseValue(encoding).Word; word == "base64" || word == "quoted-printable" {
+		if err := o.room(len(body)); err != nil {
+			return nil, err
+		}
+	}
+	return entity.Decode(encoding, body)
+}
+
+// room takes memory for n bytes that are made beside the message. Its error is ErrNoRoom,
+// or a fault where the message can never have so much.
+func (o *opening) room(n int) error {
+	if o.Room == nil {
+		return nil
+	}
+	err := o.Room(int64(n))
+	if errors.Is(err, ErrTooMuch) {
+		return tooMuch(err)
+	}
+	return err
+}
+
+// tooMuch is of a message that is decoded, decrypted or decompressed to more than one may
+// need.
+func tooMuch(err error) *Fault {
+	return malformed(err, "The message is too large for how it is encoded: opened it needs more memory than one message may have. Send it in binary, or its interchanges in several.")
+}
+
+// isRoom reports whether an error is of memory, not of what was read.
+func isRoom(err error) bool { return errors.Is(err, ErrNoRoom) || errors.Is(err, ErrTooMuch) }
 
 // inner opens what was encrypted or compressed.
 //
@@ -248,7 +289,10 @@ func (o *opening) part(e *entity.Entity) error {
 	if len(o.m.Parts) == maxAttachments {
 		return malformed(nil, "The message has more than %d parts.", maxAttachments)
 	}
-	body, err := e.Decoded()
+	body, err := o.decode(e.Get("Content-Transfer-Encoding"), e.Body)
+	if isRoom(err) {
+		return err
+	}
 	if err != nil {
 		return malformed(err, "The transfer encoding of a part cannot be undone.")
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
@@ -174,29 +173,6 @@ func TestRefuse(t *testing.T) {
 		}
 		if a := in.send(Composed{ContentType: "application/pkcs7-mime", Body: make([]byte, 1<<10+1)}); a.status != http.StatusRequestEntityTooLarge {
 			t.Errorf("got %d", a.status)
-		}
-	})
-	t.Run("what may need more memory than is left is told to come again, and all of it is given back", func(t *testing.T) {
-		in := newIngress(t, unsigned)
-		in.Limits = Limits{Memory: 64 << 20}
-		bomb, _ := wrap(t, Wrapping{Compress: true}, Composed{ContentType: "application/EDIFACT", Body: append([]byte("UNB+"), make([]byte, 32<<20)...)}, crypto.SHA256)
-		noise := make([]byte, 400<<10)
-		if _, err := rand.Read(noise); err != nil {
-			t.Fatal(err)
-		}
-		large, _ := wrap(t, Wrapping{Compress: true}, Composed{ContentType: "application/EDIFACT", Body: append([]byte("UNB+"), noise...)}, crypto.SHA256)
-		if a := in.send(large); a.status != http.StatusServiceUnavailable {
-			t.Errorf("more than is left: got %s", a.says())
-		}
-		in.Limits = Limits{Memory: 512 << 20}
-		if a := in.send(bomb); a.says() != "200 processed/error: decompression-failed" {
-			t.Errorf("a bomb: got %s", a.says())
-		}
-		if a := in.send(large); a.says() != "200 processed" {
-			t.Errorf("got %s", a.says())
-		}
-		if n := in.memory.used.Load(); n != 0 {
-			t.Errorf("%d bytes are still taken", n)
 		}
 	})
 	t.Run("what the table refuses says why and where", func(t *testing.T) {

@@ -33,7 +33,10 @@ func (o *opening) signed(e *entity.Entity) error {
 		// answer whether they are padded well.
 		return malformed(nil, "Something stands behind the last boundary of the signed message.")
 	}
-	der, err := undress(m.Parts[1])
+	der, err := o.undress(m.Parts[1])
+	if isRoom(err) {
+		return err
+	}
 	if err != nil {
 		return malformed(err, "The transfer encoding of the signature cannot be undone.")
 	}
@@ -46,6 +49,9 @@ func (o *opening) signed(e *entity.Entity) error {
 	if f := faultOf(err); f != nil && f.Reason == integrityFailed && mayHaveChanged(content) {
 		// QUIRK: what went over systems that know lines has lost its carriage returns; the
 		// signature is over the canonical form, RFC 8551 §3.1.1.
+		if err := o.room(len(content.Raw) + bytes.Count(content.Raw, []byte("\n"))); err != nil {
+			return err
+		}
 		if canonical, other := withoutLoneLF(content.Raw); other && o.verify(s, cms.InMemory(canonical)) == nil {
 			o.note("signed with CRLF, and sent with LF")
 			err = nil

@@ -15,7 +15,8 @@ type Compressed struct {
 	Type Kind // of the content; "" is one that is not known here
 	Size int  // compressed, in bytes
 
-	content Octets
+	content  Octets
+	measured int64 // what it is decompressed, 0 for not known
 }
 
 // ParseCompressed reads a CompressedData. The error wraps ErrMalformed, ErrLimit or
@@ -67,6 +68,15 @@ func (c *Compressed) read(r *reader) error {
 // kept, so that it stands in memory once.
 const twice = 1 << 20
 
+// Measure gives the size of the content, of most bytes at most, and keeps none of it. Its
+// errors are those of Decompress.
+func (c *Compressed) Measure(most int64) (size int64, err error) {
+	if size, err = c.inflate(io.Discard, most); err == nil {
+		c.measured = size
+	}
+	return size, err
+}
+
 // Decompress gives the content, of most bytes at most. The error wraps ErrLimit
 // where there are more, and ErrDecompress where the content is broken: a checksum
 // that does not hold, RFC 1950 §2.2, an end that is missing. What stands behind the
@@ -74,11 +84,16 @@ const twice = 1 << 20
 func (c *Compressed) Decompress(most int64) ([]byte, error) {
 	// A guess that the compressed bytes pay for: most EDI shrinks to a fifth or less.
 	size := max(0, min(int64(c.Size)*4, most))
-	if c.Size >= twice {
-		var err error
-		if size, err = c.inflate(io.Discard, most); err != nil {
+	if c.measured == 0 && c.Size >= twice {
+		if _, err := c.Measure(most); err != nil {
 			return nil, err
 		}
+	}
+	switch {
+	case c.measured > most:
+		return nil, c.tooLong(most)
+	case c.measured > 0:
+		size = c.measured
 	}
 	out := bytes.NewBuffer(make([]byte, 0, int(size)+bytes.MinRead))
 	if _, err := c.inflate(out, most); err != nil {
@@ -96,7 +111,7 @@ func (c *Compressed) inflate(w io.Writer, most int64) (int64, error) {
 	n, err := io.Copy(w, io.LimitReader(z, min(most, math.MaxInt64-1)+1))
 	switch {
 	case n > most:
-		return n, fmt.Errorf("%w: %d bytes become more than %d", ErrLimit, c.Size, most)
+		return n, c.tooLong(most)
 	case err != nil:
 		return n, fmt.Errorf("%w: byte %d: %w", ErrDecompress, n, err)
 	}
@@ -104,6 +119,10 @@ func (c *Compressed) inflate(w io.Writer, most int64) (int64, error) {
 		return n, fmt.Errorf("%w: %w", ErrDecompress, err)
 	}
 	return n, nil
+}
+
+func (c *Compressed) tooLong(most int64) error {
+	return fmt.Errorf("%w: %d bytes become more than %d", ErrLimit, c.Size, most)
 }
 
 // Compress makes a CompressedData in DER.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"math"
+	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -19,6 +22,21 @@ import (
 // as2Flags are what AS2 does that is no partner's setting.
 type as2Flags struct {
 	UnknownAS2 string `setting:"" name:"unknown-as2" enum:"mdn,403" default:"mdn" help:"What is told to who sends under AS2 names that are nobody's: mdn, an unsigned MDN where one is asked for, or 403. Either way it is the same for all of them, and leaves nothing."`
+	AS2Memory  int64  `setting:"" name:"as2-memory" placeholder:"BYTES" help:"Bytes that large messages may hold together while they are opened over AS2; one of them twice its size at least. A quarter of GOMEMLIMIT if left out, 1 GiB where that is not set."`
+}
+
+// as2Memory is what large messages that are opened may hold together, in bytes: what the
+// setting says, else a quarter of what the heap was told to be held to, else the default.
+func (c as2Flags) as2Memory() int64 {
+	if c.AS2Memory > 0 {
+		return c.AS2Memory
+	}
+	if _, given := os.LookupEnv("GOMEMLIMIT"); given {
+		if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+			return limit / 4
+		}
+	}
+	return as2.DefaultMemory
 }
 
 // as2Path is where partners send to.
@@ -29,7 +47,7 @@ func overAS2(c *serveCommand, g *gateway.Gateway, directory *partners.Directory,
 	return &as2.Handler{
 		Notify: s.as2Acknowledgements(directory, clock, ring).Notify,
 		ByName: directory.ByAS2, Client: proxies.Of, Receive: g.Receive, Admit: g.AdmitUnproved, Reserve: g.ReserveUnproved, Keys: keyring{ring, clock.Now}.as2Keys,
-		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody}, Metrics: metrics, Now: clock.Now, Log: s.log,
+		Leads: leads(g.Formats), UnknownBy403: c.UnknownAS2 == "403", Spool: g.Spool, Limits: as2.Limits{MaxBody: c.MaxBody, Memory: c.as2Memory()}, Metrics: metrics, Now: clock.Now, Log: s.log,
 	}
 }
 
