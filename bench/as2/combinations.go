@@ -48,14 +48,14 @@ func (c combination) String() string {
 // mdns are the ways to ask for an answer to a message signed with digest.
 func mdns(digest string) []message {
 	digest = cmp.Or(digest, "sha256")
-	return []message{{mdn: "sync"}, {mdn: "sync", mdnDigest: digest}, {mdn: "async", mdnDigest: digest}}
+	return []message{{mdn: "sync"}, {mdn: "sync", mdnDigest: digest}, {mdn: "async"}, {mdn: "async", mdnDigest: digest}}
 }
 
 // byPyas2 are all combinations of signing with each digest, encryption, compression
 // and the ways of MDNs, and each of the other algorithms.
 func byPyas2() (list []combination) {
 	add := func(m message) { list = append(list, combination{by: "pyas2", message: m}) }
-	for _, digest := range []string{"", "sha1", "sha256", "sha384", "sha512"} {
+	for _, digest := range []string{"", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"} {
 		for _, encryption := range []string{"", "aes128-cbc"} {
 			for _, compressed := range []bool{false, true} {
 				for _, m := range mdns(digest) {

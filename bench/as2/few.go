@@ -6,7 +6,10 @@ package main
 const few = `
 pyas2: plain, sync MDN unsigned
 pyas2: signed sha1, sync MDN sha1
+pyas2: signed md5, sync MDN md5
+pyas2: signed sha224, sync MDN sha224
 pyas2: signed sha256, sync MDN sha256
+pyas2: signed sha256, async MDN unsigned
 pyas2: signed sha384, async MDN sha384
 pyas2: compressed, signed sha512, encrypted aes128-cbc, sync MDN sha512
 pyas2: compressed, signed sha256, encrypted aes128-cbc, async MDN sha256
@@ -29,6 +32,8 @@ edigw to phase2: signed sha256, encrypted aes256-cbc, OAEP, MDN signed
 edigw to phase2: signed none, encrypted aes128-cbc, MDN signed
 edigw to pyas2: compressed, signed sha256, encrypted aes128-cbc, MDN signed
 edigw to pyas2: signed sha256, encrypted none, MDN unsigned
+edigw acknowledges to pyas2: signed sha256, encrypted none, MDN signed brought
+edigw acknowledges to phase2: signed sha256, encrypted aes128-cbc, MDN signed brought
 `
 
 // fetched are the arguments of the script that fetches the peers.

@@ -44,6 +44,7 @@ types: [INVOIC]
 as2:
   names: ["%[8]s"]
   signature: optional
+  old_algorithms: [3des, md5, sha1, sha224]
   mdn_hosts: ["%[9]s"]
 certificates:
   - label: "as2"
