@@ -225,8 +225,12 @@ func TestForged(t *testing.T) {
 			if kept["delivery"] != quarantineRows || kept["payload"] > quarantineRows || kept["payload"] == 0 {
 				t.Errorf("%d lines in the journal, with %d payloads", kept["delivery"], kept["payload"])
 			}
+			if kept["evidence"] > kept["payload"] { // of each the header that it came with
+				t.Errorf("%d exhibits of %d payloads", kept["evidence"], kept["payload"])
+			}
 			delete(kept, "delivery")
 			delete(kept, "payload")
+			delete(kept, "evidence")
 			for table, n := range kept {
 				if n != 0 {
 					t.Errorf("%d rows in %s", n, table)
