@@ -82,7 +82,9 @@ func meetsEveryRow(t *testing.T, over *transport) {
 			s.same(first, s.brings("a", good, "T3 I3", s.positive))
 			s.brings("b", good, "T1 I3", s.positive)
 			s.work(s.t)
-			s.alike(first, s.brings("a", good, "T3 I2", s.positive))
+			afresh := s.brings("a", good, "T3 I2", s.positive)
+			s.alike(first, afresh)
+			s.same(afresh, s.brings("a", good, "T3 I2", s.positive))
 			s.postedOnce("R-1")
 		}},
 		{"I4", "on_dead: refuse\n", func(_ *testing.T, s *sending) {
@@ -136,7 +138,9 @@ func meetsEveryRow(t *testing.T, over *transport) {
 			s.brings("a", good, "T1 I1b", s.positive)
 			first := s.brings("b", changed, "T1 I13", s.negative)
 			s.decides(gateway.KeepOriginal)
-			s.alike(first, s.brings("b", changed, "T3 I8", s.negative))
+			afresh := s.brings("b", changed, "T3 I8", s.negative)
+			s.alike(first, afresh)
+			s.same(afresh, s.brings("b", changed, "T3 I8", s.negative))
 			s.brings("c", changed, "T1 I8", s.negative)
 		}},
 		{"I8b", "", func(t *testing.T, s *sending) {
