@@ -228,8 +228,12 @@ func TestForged(t *testing.T) {
 			if kept["evidence"] > kept["payload"] { // of each the header that it came with
 				t.Errorf("%d exhibits of %d payloads", kept["evidence"], kept["payload"])
 			}
-			delete(kept, "delivery")
-			delete(kept, "payload")
+			if kept["evidence"] > kept["payload"] { // how each came, with its bytes
+				t.Errorf("%d exhibits of %d payloads", kept["evidence"], kept["payload"])
+			}
+			for _, table := range []string{"delivery", "payload", "evidence"} {
+				delete(kept, table)
+			}
 			delete(kept, "evidence")
 			for table, n := range kept {
 				if n != 0 {
