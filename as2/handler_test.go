@@ -34,6 +34,7 @@ type ingress struct {
 	url     string
 	partner *partners.Partner
 
+	serving  sync.RWMutex // read-locked while a request is served: the log has a line of it after its answer
 	mu       sync.Mutex
 	got      []*gateway.Delivery
 	payloads []string
@@ -59,7 +60,11 @@ func newIngress(t *testing.T, change ...func(*partners.Partner)) *ingress {
 		Receive: in.receive, Leads: begins, Spool: &gateway.Spool{Dir: t.TempDir(), Threshold: 64 << 10}, Now: func() time.Time { return noon },
 		Log: slog.New(slog.NewTextHandler(&lockedLog{in}, nil)),
 	}
-	server := httptest.NewServer(in.Handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in.serving.RLock()
+		defer in.serving.RUnlock()
+		in.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	in.url = server.URL
 	return in
@@ -73,7 +78,10 @@ func (l *lockedLog) Write(p []byte) (int, error) {
 	return l.in.log.Write(p)
 }
 
+// logged gives the log, with the lines of all that was answered.
 func (in *ingress) logged() string {
+	in.serving.Lock()
+	defer in.serving.Unlock()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.log.String()
@@ -402,8 +410,8 @@ func TestNotify(t *testing.T) {
 		in.Notify = func(context.Context, *partners.Partner, *Notification, *Opened) (bool, error, error) {
 			return true, errors.New("it has another check"), nil
 		}
-		if a := in.send(c); a.status != http.StatusOK || !strings.Contains(in.log.String(), "does not acknowledge") || !strings.Contains(in.log.String(), "it has another check") {
-			t.Errorf("got %d, %s", a.status, in.log.String())
+		if a := in.send(c); a.status != http.StatusOK || !strings.Contains(in.logged(), "does not acknowledge") || !strings.Contains(in.logged(), "it has another check") {
+			t.Errorf("got %d, %s", a.status, in.logged())
 		}
 	})
 	t.Run("one that cannot be noted now comes again", func(t *testing.T) {

@@ -86,9 +86,7 @@ func TestNotifications(t *testing.T) {
 				t.Errorf("it is told %d %s", got.status, got.body)
 			}
 		}
-		in.mu.Lock()
-		defer in.mu.Unlock()
-		return in.log.String(), in
+		return in.logged(), in
 	}
 	ours := "<" + id.String() + "@edigw>"
 	for name, c := range map[string]struct {

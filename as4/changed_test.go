@@ -185,10 +185,8 @@ func TestCBC(t *testing.T) {
 		}
 	}
 	t.Run("the log has what the sender is not told", func(t *testing.T) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !strings.Contains(r.log.String(), "which was encrypted by AES-CBC, is not that of the signature") {
-			t.Error(r.log.String())
+		if !strings.Contains(r.logged(), "which was encrypted by AES-CBC, is not that of the signature") {
+			t.Error(r.logged())
 		}
 	})
 	t.Run("where CBC is not agreed it is refused before our key works for it, also what was encrypted by GCM", func(t *testing.T) {
@@ -269,10 +267,8 @@ func TestWithoutOurKey(t *testing.T) {
 		}
 	})
 	t.Run("the log says which key is missing, and how it is made", func(t *testing.T) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !strings.Contains(r.log.String(), "organisation nordhafen has no key for as4_decrypt that holds now; `edigw keys create` makes one") {
-			t.Error(r.log.String())
+		if !strings.Contains(r.logged(), "organisation nordhafen has no key for as4_decrypt that holds now; `edigw keys create` makes one") {
+			t.Error(r.logged())
 		}
 	})
 	t.Run("what is not encrypted, and has to be, is the sender's to mend all the same", func(t *testing.T) {

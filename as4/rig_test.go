@@ -118,6 +118,7 @@ type rig struct {
 	handler   *as4.Handler
 	url       string
 	ours      identity
+	serving   sync.RWMutex // read-locked while a request is served: the log has a line of it after its answer
 	mu        sync.Mutex
 	log       bytes.Buffer
 	fail      func(number string) bool // which documents the handler fails on
@@ -163,7 +164,11 @@ func newRig(t *testing.T, settings string) *rig {
 		Receive: r.gateway.Receive, Admit: r.gateway.AdmitUnproved, Reserve: r.gateway.ReserveUnproved,
 		Spool: &gateway.Spool{Dir: t.TempDir()}, Log: log,
 	}
-	server := httptest.NewServer(r.handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		r.serving.RLock()
+		defer r.serving.RUnlock()
+		r.handler.ServeHTTP(w, request)
+	}))
 	t.Cleanup(server.Close)
 	r.url = server.URL
 	r.settings(settings)
@@ -214,6 +219,15 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	l.r.mu.Lock()
 	defer l.r.mu.Unlock()
 	return l.r.log.Write(p)
+}
+
+// logged gives the log, with the lines of all that was answered.
+func (r *rig) logged() string {
+	r.serving.Lock()
+	defer r.serving.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.String()
 }
 
 var edifactFormat = gateway.Format{
@@ -402,7 +416,7 @@ func (r *rig) received(c *as4.Composed) *answer {
 	if a.err != nil || !a.Receipt || a.Status != 200 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.t.Fatalf("no receipt: %v\n%s\n%s", a.err, a.body, r.log.String())
+		r.t.Fatalf("no receipt: %v\n%s\n%s", a.err, a.body, r.logged())
 	}
 	return a
 }
@@ -414,7 +428,7 @@ func (r *rig) refused(c *as4.Composed, code string) *answer {
 	if got := a.codes(); got != code {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.t.Fatalf("got %s, want %s\n%s\n%s", got, code, a.body, r.log.String())
+		r.t.Fatalf("got %s, want %s\n%s\n%s", got, code, a.body, r.logged())
 	}
 	return a
 }

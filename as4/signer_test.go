@@ -39,9 +39,7 @@ func TestSigner(t *testing.T) {
 		}
 	})
 	t.Run("so has the log", func(t *testing.T) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if log := r.log.String(); strings.Count(log, "signer=ed") != 2 || strings.Count(log, "signer=rsa") != 2 {
+		if log := r.logged(); strings.Count(log, "signer=ed") != 2 || strings.Count(log, "signer=rsa") != 2 {
 			t.Errorf("got\n%s", log)
 		}
 	})

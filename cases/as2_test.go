@@ -415,7 +415,10 @@ func (r *rig) deliveries(n int) []*journal.Delivery {
 	return rows
 }
 
+// logged gives the log, with the lines of all that was answered.
 func (r *rig) logged() string {
+	r.serving.Lock()
+	defer r.serving.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.log.String()

@@ -82,6 +82,8 @@ type rig struct {
 
 	as2 *as2.Handler // of the process that was served last
 
+	serving sync.RWMutex // read-locked while a request is served: the log has a line of it after its answer
+
 	mu    sync.Mutex
 	off   time.Duration // by which the gateway's clock is off
 	log   bytes.Buffer
@@ -136,7 +138,11 @@ func (r *rig) serve(g *gateway.Gateway, log *slog.Logger) string {
 		Decrypters: func(context.Context, string) ([]wssec.DecryptionKey, error) {
 			return []wssec.DecryptionKey{{Key: oursAP().key, Certificate: oursAP().certificate}}, nil
 		}})
-	server := httptest.NewServer(routes)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		r.serving.RLock()
+		defer r.serving.RUnlock()
+		routes.ServeHTTP(w, request)
+	}))
 	r.t.Cleanup(server.Close)
 	return server.URL
 }

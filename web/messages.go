@@ -39,7 +39,7 @@ var (
 type delivery struct {
 	*journal.Delivery
 	SHA256 string `json:"payload_sha256,omitempty"`
-	Self   string `json:"message,omitempty"` // where to read more
+	Self   string `json:"message,omitempty"` // where to read more; "" of what failed verification
 
 	NextTry *time.Time `json:"next_try,omitempty"` // of what is pending still
 }
@@ -47,6 +47,7 @@ type delivery struct {
 func deliveryOf(d *journal.Delivery) delivery {
 	out := delivery{Delivery: d, SHA256: hex.EncodeToString(d.SHA256)}
 	switch {
+	case d.Verdict == "refused": // it took no key: there is nothing to read but the delivery
 	case d.MessageID != "":
 		out.Self = messagePath(d.Partner, d.MessageID)
 	case d.TransportID != "":

@@ -430,12 +430,16 @@ func quarantined(t *testing.T, r *rig) string {
 	}
 	var page struct {
 		Items []struct {
-			ID string `json:"delivery_id"`
+			ID      string `json:"delivery_id"`
+			Message string
 		}
 	}
 	r.get(accounts.Viewer, "/messages?partner=acme&verdict=refused&limit=1", &page)
 	if len(page.Items) != 1 {
 		t.Fatal("it is not in the journal")
+	}
+	if m := page.Items[0].Message; m != "" {
+		t.Errorf("it took no key, and is to be read at %s", m)
 	}
 	return page.Items[0].ID
 }

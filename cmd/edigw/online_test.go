@@ -376,6 +376,7 @@ func TestTheCommandLineAgainstAGateway(t *testing.T) {
 		}
 	})
 	t.Run("one log line a delivery, and no secret in the log", func(t *testing.T) {
+		waitFor(t, func() bool { return strings.Count(g.log.String(), "msg=delivery") >= 5 }) // a line is written after the answer
 		if n := strings.Count(g.log.String(), "msg=delivery"); n != 5 {
 			t.Errorf("%d lines, want 5", n)
 		}
