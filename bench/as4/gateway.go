@@ -28,16 +28,22 @@ type gateway struct {
 type agreement struct {
 	name, keys, profile, partyType string
 	sender, recipient              string // in UNB, 0004 and 0010
+	processing                     string // inline, or deferred
 }
 
-// agreements are one for each profile and kind of keys. A partner's name is that of
-// the suite or of Peppol, an organisation's that of its keys.
+// deferred names the partner whose documents are left to workers.
+const deferred = "deferred"
+
+// agreements are one for each profile and kind of keys, and one whose documents are left
+// to workers. A partner's name is that of the suite or of Peppol, an organisation's that
+// of its keys.
 func agreements() []agreement {
 	return []agreement{
-		{"rsa", "rsa", "edelivery-1.15", unregistered, gln(1), gln(101)},
-		{"peppol", "rsa", "peppol", peppolParty, gln(2), gln(101)},
-		{"ed25519", "ed25519", "edelivery-2.0", unregistered, gln(3), gln(103)},
-		{"p256", "p256", "edelivery-2.0", unregistered, gln(4), gln(104)},
+		{"rsa", "rsa", "edelivery-1.15", unregistered, gln(1), gln(101), "inline"},
+		{"peppol", "rsa", "peppol", peppolParty, gln(2), gln(101), "inline"},
+		{"ed25519", "ed25519", "edelivery-2.0", unregistered, gln(3), gln(103), "inline"},
+		{"p256", "p256", "edelivery-2.0", unregistered, gln(4), gln(104), "inline"},
+		{deferred, "rsa", "edelivery-1.15", unregistered, gln(5), gln(101), "deferred"},
 	}
 }
 
@@ -65,7 +71,7 @@ func (r *run) yaml() (string, error) {
 		fmt.Fprintf(&b, "kind: Organisation\nid: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\n---\n", receiver, keys, recipient)
 	}
 	for _, a := range agreements() {
-		fmt.Fprintf(&b, "kind: Partner\nid: %s-%s\norganisation: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\ntypes: [INVOIC, %s]\n", sender, a.name, receiver, a.keys, a.sender, keptType)
+		fmt.Fprintf(&b, "kind: Partner\nid: %s-%s\norganisation: %s-%s\nidentifiers: [{qualifier: \"14\", id: %q}]\ntypes: [INVOIC, %s]\nprocessing: %s\n", sender, a.name, receiver, a.keys, a.sender, keptType, a.processing)
 		fmt.Fprintf(&b, "as4:\n  profile: %s\n  from: {id: %s-%s, type: %q}\n  to: {id: %s-%s, type: %q}\n", a.profile, sender, a.name, a.partyType, receiver, a.keys, a.partyType)
 		fmt.Fprintf(&b, "  services: [{service: %q, type: %q, action: %s}]\n  unencrypted: accept\ncertificates:\n", service, serviceType, action)
 		for _, purpose := range []string{"sign", "encrypt"} {

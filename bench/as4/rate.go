@@ -32,24 +32,26 @@ const keptType = "PRICAT"
 // load is what one measurement sends: content makes the payload of message n.
 type load struct {
 	rate.Load
-	content func(n int64) []byte
+	content  func(n int64) []byte
+	deferred bool // left to workers, of which there are none: what is measured is the receipt alone
 }
 
 // loads are messages of 4 KB and of 1 MB.
 func (r *run) loads() []load {
 	large := max(rate.Clients, r.messages/16)
 	return []load{
-		{rate.Load{Name: "AS4, 4 KB: one invoice of 20 lines", Messages: r.messages, Lines: 20, Bar: 0.5, Times: 2}, invoic.TwentyLines},
-		{rate.Load{Name: "AS4, 1 MB: one invoice of 5,300 lines", Messages: large, Lines: 5300, Bar: 0.5, Times: 2}, func(n int64) []byte { return invoic.Long(n, 5300) }},
+		{rate.Load{Name: "AS4, 4 KB: one invoice of 20 lines", Messages: r.messages, Lines: 20, Bar: 0.5, Times: 2}, invoic.TwentyLines, false},
+		{rate.Load{Name: "AS4, 1 MB: one invoice of 5,300 lines", Messages: large, Lines: 5300, Bar: 0.5, Times: 2}, func(n int64) []byte { return invoic.Long(n, 5300) }, false},
 		{rate.Load{Name: "AS4, 1 MB: a document that is kept and not posted", Messages: large, Times: 2}, func(n int64) []byte {
 			return bytes.Replace(invoic.Long(n, 5300), []byte("INVOIC:"), []byte(keptType+":"), 1)
-		}},
+		}, false},
+		{rate.Load{Name: "AS4, 1 MB: an invoice of 5,300 lines that is left to workers", Messages: large, Times: 2}, func(n int64) []byte { return invoic.Long(n, 5300) }, true},
 		{rate.Load{Name: "AS4, 1 MB: 256 invoices of 20 lines", Messages: large, Lines: 20, Invoices: 256, Bar: 0.5}, func(n int64) (b []byte) {
 			for i := range int64(256) {
 				b = append(b, invoic.TwentyLines(n*1000+i)...)
 			}
 			return b
-		}},
+		}, false},
 	}
 }
 
@@ -63,7 +65,7 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 		return fmt.Errorf("-limit: %w: without it there is nothing to compare with", err)
 	}
 	// Eight documents of 1 MB at once are more than a gateway gives one partner by itself.
-	g, err := r.startGateway(ctx, "GOMEMLIMIT=1GiB")
+	g, err := r.startGateway(ctx, "GOMEMLIMIT=1GiB", "EDIGW_WORKERS=0")
 	if err != nil {
 		return err
 	}
@@ -113,6 +115,7 @@ type parties struct {
 	signing    *wssec.Signing
 	encrypting *wssec.Encrypting
 	addresses  *strings.Replacer // puts the partner's into an interchange
+	left       *strings.Replacer // the same of the partner whose documents are left to workers
 }
 
 func (r *run) parties() (*parties, error) {
@@ -136,19 +139,23 @@ func (r *run) parties() (*parties, error) {
 		return nil, err
 	}
 	p := &parties{message: base("rsa"), signing: &wssec.Signing{Key: key, Certificate: chain[0], Chain: chain[1:]}, encrypting: &wssec.Encrypting{Recipient: to}}
-	p.addresses = addresses(p.message.From)
+	p.addresses, p.left = addresses(p.message.From), addresses(sender+"-"+deferred)
 	return p, nil
 }
 
 // make makes message n.
 func (p *parties) make(l load, n int) (out rate.Message, err error) {
-	m := p.message
+	m, addresses := p.message, p.addresses
+	if l.deferred {
+		m.From = sender + "-" + deferred
+		addresses = p.left
+	}
 	u := &as4.UserMessage{
 		MessageInfo: as4.MessageInfo{Timestamp: time.Now(), MessageID: fmt.Sprintf("rate-%d@%s", n, sender)},
 		From:        as4.Party{ID: m.From, Type: m.PartyType, Role: initiator}, To: as4.Party{ID: m.To, Type: m.PartyType, Role: responder},
 		Collaboration: as4.CollaborationInfo{Agreement: as4.Agreement{Value: m.Agreement}, Service: m.Service, ServiceType: m.ServiceType, Action: m.Action, ConversationID: m.Conversation},
 	}
-	part := as4.Bytes([]byte(p.addresses.Replace(string(l.content(int64(n))))), "application/EDIFACT")
+	part := as4.Bytes([]byte(addresses.Replace(string(l.content(int64(n))))), "application/EDIFACT")
 	part.Compress = true
 	composed, err := as4.Compose(u, []as4.Payload{part}, p.signing, p.encrypting)
 	if err != nil {
