@@ -44,7 +44,7 @@ type acknowledged struct {
 // acknowledgedTo are their partners. phase2's receiver knows by OUT who they are.
 func (r *run) acknowledgedTo(servers map[string]*server) (list []acknowledged) {
 	for i, o := range acknowledgements() {
-		if servers[o.to] != nil && r.choice.Wants(o.acknowledgement()) {
+		if servers[o.to] != nil && r.Choice.Wants(o.acknowledgement()) {
 			list = append(list, acknowledged{o, fmt.Sprint("out-ack-", i), fmt.Sprintf("95200010%05d", 900+i), 40_000 + int64(i)})
 		}
 	}
@@ -88,9 +88,9 @@ func (r *run) edigwAcknowledges(ctx context.Context, g *gateway, servers map[str
 	}
 	var yaml strings.Builder
 	for _, a := range list {
-		yaml.WriteString(a.yaml(servers[a.to], "http://"+g.running.Address+"/as2", certificate))
+		yaml.WriteString(a.yaml(servers[a.to], "http://"+g.Running.Address+"/as2", certificate))
 	}
-	if err := g.site.Connect(ctx, strings.TrimPrefix(yaml.String(), "---\n")); err != nil {
+	if err := g.Site.Connect(ctx, strings.TrimPrefix(yaml.String(), "---\n")); err != nil {
 		return err
 	}
 	for _, a := range list {
@@ -98,7 +98,7 @@ func (r *run) edigwAcknowledges(ctx context.Context, g *gateway, servers map[str
 		if err != nil {
 			return err
 		}
-		r.says(a.acknowledgement(), failure)
+		r.Says(a.acknowledgement(), failure)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (a acknowledged) sends(ctx context.Context, g *gateway) error {
 	content := t.Set(a.number)
 	var told error
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+g.running.Address+"/as2", bytes.NewReader(content))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+g.Running.Address+"/as2", bytes.NewReader(content))
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (g *gateway) acknowledges(ctx context.Context, partner string) error {
 	var state outbox.State
 	var failure string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		err := g.site.Pool.QueryRow(ctx, `
+		err := g.Site.Pool.QueryRow(ctx, `
 			select coalesce(max(state), 0), coalesce(max(failure), 'there is none')
 			from effect where partner_id = $1 and target = $2`, partner, outbox.AcknowledgementAS2).Scan(&state, &failure)
 		if err != nil {

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -17,12 +13,7 @@ import (
 )
 
 // gateway is edigw, as it is built, with its partner.
-type gateway struct {
-	site    *site.Site
-	running *site.Gateway
-	program string
-	env     []string
-}
+type gateway struct{ *site.Keyed }
 
 // partner is who sends to edigw, by all of the senders. hosts are where its
 // asynchronous MDNs go, host:port.
@@ -62,28 +53,17 @@ func indented(pem []byte) string {
 
 // startGateway builds edigw and starts it with the partners and our key, and with env.
 func (r *run) startGateway(ctx context.Context, partners string, env ...string) (_ *gateway, err error) {
-	g := &gateway{}
-	if g.site, err = site.OpenWith(ctx, site.Options{Partners: partners}); err != nil {
+	// The peers are on this machine, which is no public network.
+	k, err := site.OpenKeyed(ctx, partners, r.keys, append(env, "EDIGW_ALLOW_TARGETS=127.0.0.1")...)
+	if err != nil {
 		return nil, err
 	}
+	g := &gateway{k}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, g.close(context.WithoutCancel(ctx)))
+			err = errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if g.program, err = g.site.Build(ctx); err != nil {
-		return nil, err
-	}
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
-		return nil, err
-	}
-	master := filepath.Join(r.keys, "master")
-	if err := os.WriteFile(master, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
-		return nil, err
-	}
-	// The peers are on this machine, which is no public network.
-	g.env = append(env, "EDIGW_MASTER_KEY_FILE="+master, "EDIGW_ALLOW_TARGETS=127.0.0.1")
 	whole := filepath.Join(r.keys, receiver+".pem")
 	var all []byte
 	for _, part := range []string{".key.pem", ".cert.pem"} {
@@ -96,24 +76,10 @@ func (r *run) startGateway(ctx context.Context, partners string, env ...string) 
 	if err := os.WriteFile(whole, all, 0o600); err != nil {
 		return nil, err
 	}
-	if _, err := g.run(ctx, "keys", "import", receiver, "as2", whole, "--for", "as2_sign,as2_decrypt"); err != nil {
+	if _, err := g.Run(ctx, "keys", "import", receiver, "as2", whole, "--for", "as2_sign,as2_decrypt"); err != nil {
 		return nil, err
 	}
-	g.running, err = g.site.Start(ctx, g.program, g.env...)
-	return g, err
-}
-
-// run runs a command of edigw and gives its output.
-func (g *gateway) run(ctx context.Context, arguments ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, g.program, arguments...)
-	c.Env = append(append(os.Environ(), "EDIGW_DATABASE_URL="+g.site.URL()), g.env...)
-	var said bytes.Buffer
-	c.Stderr = &said
-	out, err := c.Output()
-	if err != nil {
-		err = fmt.Errorf("edigw %s: %w: %s%s", strings.Join(arguments, " "), err, said.Bytes(), out)
-	}
-	return out, err
+	return g, g.Start(ctx)
 }
 
 // holds tells whether the interchange was accepted, byte for byte, with exactly one
@@ -134,14 +100,6 @@ func (g *gateway) documents(ctx context.Context) (int64, error) {
 }
 
 func (g *gateway) count(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	err = g.site.Pool.QueryRow(ctx, sql, args...).Scan(&n)
+	err = g.Site.Pool.QueryRow(ctx, sql, args...).Scan(&n)
 	return n, err
-}
-
-func (g *gateway) close(ctx context.Context) error {
-	var errs []error
-	if g.running != nil {
-		errs = append(errs, g.running.Stop())
-	}
-	return errors.Join(append(errs, g.site.Close(ctx))...)
 }

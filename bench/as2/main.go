@@ -27,7 +27,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -41,7 +40,7 @@ func main() {
 	rate.Main(isProcessed)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	r := run{out: os.Stdout}
+	r := run{Tally: peers.Tally{Out: os.Stdout, Columns: 92}}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
 	flag.BoolVar(&r.short, "short", false, "the few combinations that stand for the others")
@@ -59,7 +58,7 @@ func main() {
 		part = r.peersOnly
 	}
 	if r.short {
-		r.choice = peers.Chosen(few)
+		r.Choice = peers.Chosen(few)
 	}
 	if r.short && (*peersOnly || *measured || r.by != "") {
 		fmt.Fprintln(os.Stderr, "as2: -short is one choice of what is done, -peers-only, -rate and -by are others: give one of them")
@@ -69,19 +68,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "as2:", err)
 		os.Exit(1)
 	}
-	if r.failed > 0 {
+	if r.Failed() {
 		os.Exit(1)
 	}
 }
 
 type run struct {
+	peers.Tally
 	dir        string // of the peers
 	by         string // the only sender, "" all
-	short      bool   // those of few alone, which are choice
-	choice     peers.Choice
+	short      bool   // those of few alone, which are chosen
 	work, keys string // folders of this run
-	out        io.Writer
-	ok, failed int
 	rounds     int    // of -rate
 	messages   int    // in one of them
 	limit      string // path of pg-limit
@@ -108,30 +105,5 @@ func (r *run) do(ctx context.Context, part func(context.Context) error) (err err
 	if err := part(ctx); err != nil {
 		return err
 	}
-	if r.ok+r.failed+len(r.choice.Missing()) == 0 {
-		return nil // nothing was combined
-	}
-	skipped := r.choice.Missing()
-	for _, name := range skipped {
-		if _, err := fmt.Fprintln(r.out, "there is no combination", name); err != nil {
-			return err
-		}
-	}
-	if _, err := fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, %d skipped\n", r.ok+r.failed+len(skipped), r.ok, r.failed, len(skipped)); err != nil {
-		return err
-	}
-	r.failed += len(skipped)
-	return nil
-}
-
-// says counts a combination and prints what became of it.
-func (r *run) says(name string, err error) {
-	word := "ok"
-	if err != nil {
-		r.failed++
-		word = "FAILED: " + err.Error()
-	} else {
-		r.ok++
-	}
-	fmt.Fprintf(r.out, "%-92s %s\n", name, word)
+	return r.End()
 }

@@ -52,11 +52,11 @@ var openSSLSends = []withOpenSSL{
 // openSSLToGateway sends them to edigw, and has openssl verify the MDNs.
 func (r *run) openSSLToGateway(ctx context.Context, g *gateway) error {
 	for i, w := range openSSLSends {
-		if !r.choice.Wants("openssl: " + w.name) {
+		if !r.Choice.Wants("openssl: " + w.name) {
 			continue
 		}
 		number := 30_000 + i
-		m := message{url: "http://" + g.running.Address + "/as2", from: senderName, to: receiverName, filename: fmt.Sprintf("openssl-%d.edi", i),
+		m := message{url: "http://" + g.Running.Address + "/as2", from: senderName, to: receiverName, filename: fmt.Sprintf("openssl-%d.edi", i),
 			content: bytes.ReplaceAll(invoic.TwentyLines(int64(number)), []byte("\n"), []byte("\r\n"))}
 		before, err := g.documents(ctx)
 		if err != nil {
@@ -69,7 +69,7 @@ func (r *run) openSSLToGateway(ctx context.Context, g *gateway) error {
 		if failure == nil {
 			failure = g.holds(ctx, m, before)
 		}
-		r.says("to edigw, openssl: "+w.name, failure)
+		r.Says("to edigw, openssl: "+w.name, failure)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (r *run) startReceivers(ctx context.Context, own, ownName, other string) (m
 // against what was sent.
 func (r *run) edigwToPeers(ctx context.Context, g *gateway, servers map[string]*server) error {
 	for i, o := range ours() {
-		if servers[o.to] == nil || !r.choice.Wants(o.String()) {
+		if servers[o.to] == nil || !r.Choice.Wants(o.String()) {
 			continue
 		}
 		content := bytes.ReplaceAll(invoic.TwentyLines(20_000+int64(i)), []byte("\n"), []byte("\r\n"))
@@ -152,7 +152,7 @@ func (r *run) edigwToPeers(ctx context.Context, g *gateway, servers map[string]*
 		if err != nil {
 			return err
 		}
-		r.says(o.String(), failure)
+		r.Says(o.String(), failure)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func sendOurs(ctx context.Context, g *gateway, to *server, partner, file string,
 	if _, err := to.arrived(); err != nil { // what one that failed left behind
 		return nil, err
 	}
-	out, failure := g.run(ctx, "as2", "send", partner, file, "-o", "json")
+	out, failure := g.Run(ctx, "as2", "send", partner, file, "-o", "json")
 	if failure != nil {
 		return failure, nil
 	}

@@ -43,7 +43,7 @@ func (r *run) peersOnly(ctx context.Context) (err error) {
 			if err != nil {
 				return err
 			}
-			r.says("to "+name+", "+c.String(), failure)
+			r.Says("to "+name+", "+c.String(), failure)
 		}
 		if err := p.process.Stop(); err != nil {
 			return err

@@ -58,8 +58,8 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
-	lim, err := g.site.Database(ctx, "lim")
+	defer func() { err = errors.Join(err, g.Close(context.WithoutCancel(ctx))) }()
+	lim, err := g.Site.Database(ctx, "lim")
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 		return err
 	}
 	b := rate.Bench{
-		Receivers:  []rate.Receiver{{Name: "edigw", URL: "http://" + g.running.Address + "/as2", CPU: g.site.CPU(g.running)}},
-		Limit:      limit.Program{Path: r.limit, URL: lim, Clients: rate.Clients, Seconds: 2, Server: g.site.Postmaster(), Alone: true},
-		Checkpoint: g.site.Checkpoint, Rounds: r.rounds, Warm: 3, Out: r.out,
+		Receivers:  []rate.Receiver{{Name: "edigw", URL: "http://" + g.Running.Address + "/as2", CPU: g.Site.CPU(g.Running)}},
+		Limit:      limit.Program{Path: r.limit, URL: lim, Clients: rate.Clients, Seconds: 2, Server: g.Site.Postmaster(), Alone: true},
+		Checkpoint: g.Site.Checkpoint, Rounds: r.rounds, Warm: 3, Out: r.Out,
 	}
 	for _, name := range []string{"phase2", "pyas2"} {
 		b.Receivers = append(b.Receivers, rate.Receiver{Name: name, URL: servers[name].address, Fresh: name == "phase2", CPU: func() (program, database time.Duration, err error) {

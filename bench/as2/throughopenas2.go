@@ -30,8 +30,8 @@ type sendingOpenAS2 struct {
 // startOpenAS2ToGateway starts it with all its variants, and one more whose connection
 // is cut before the MDN; it receives under the names of received.
 func (r *run) startOpenAS2ToGateway(ctx context.Context, g *gateway, received []string, ports openAS2Ports) (*sendingOpenAS2, error) {
-	target := &url.URL{Scheme: "http", Host: g.running.Address, Path: "/as2"}
-	s := &sendingOpenAS2{cut: &cutOnce{proxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: g.running.Address})}}
+	target := &url.URL{Scheme: "http", Host: g.Running.Address, Path: "/as2"}
+	s := &sendingOpenAS2{cut: &cutOnce{proxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: g.Running.Address})}}
 	s.door = httptest.NewServer(s.cut)
 	s.list = append([]variant{{name: "signed SHA256, encrypted AES128, cut before the MDN", sign: "SHA256", encrypt: "AES128", url: s.door.URL + "/as2"}}, variants()...)
 	var err error
@@ -75,7 +75,7 @@ func (r *run) openAS2ToGateway(ctx context.Context, g *gateway, o *sendingOpenAS
 		if failure == nil && v.url != "" && len(cut.ids()) < 2 {
 			failure = fmt.Errorf("the Message-IDs %q are not two", cut.ids())
 		}
-		r.says("to edigw, OpenAS2: "+v.name, failure)
+		r.Says("to edigw, OpenAS2: "+v.name, failure)
 	}
 	documents, err := g.documents(ctx)
 	if err == nil && documents-before != int64(len(list)) {

@@ -59,23 +59,23 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, g.Close(context.WithoutCancel(ctx))) }()
 	number := 0
 	for i, p := range programs {
 		for _, c := range append(all[i], again(all[i])) {
 			number++
-			if !r.choice.Wants(c.String()) {
+			if !r.Choice.Wants(c.String()) {
 				continue
 			}
 			if err := c.write(r.work, number); err != nil {
 				return err
 			}
-			c.message.url = "http://" + g.running.Address + "/as2"
+			c.message.url = "http://" + g.Running.Address + "/as2"
 			failure, err := c.toGateway(ctx, p, g)
 			if err != nil {
 				return err
 			}
-			r.says("to edigw, "+c.String(), failure)
+			r.Says("to edigw, "+c.String(), failure)
 		}
 	}
 	if r.by == "" || r.by == "openssl" {

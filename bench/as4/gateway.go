@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -17,12 +13,7 @@ import (
 )
 
 // gateway is edigw, as it is built, with the partners of the combinations.
-type gateway struct {
-	site    *site.Site
-	running *site.Gateway
-	program string
-	env     []string
-}
+type gateway struct{ *site.Keyed }
 
 // agreement is a partner of one of our organisations, with the keys of one kind.
 type agreement struct {
@@ -92,34 +83,22 @@ func (r *run) startGateway(ctx context.Context, env ...string) (_ *gateway, err 
 	if err != nil {
 		return nil, err
 	}
-	g := &gateway{}
-	if g.site, err = site.OpenWith(ctx, site.Options{Partners: yaml}); err != nil {
+	opened, err := site.OpenKeyed(ctx, yaml, r.keys, env...)
+	if err != nil {
 		return nil, err
 	}
+	g := &gateway{opened}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, g.close(context.WithoutCancel(ctx)))
+			err = errors.Join(err, g.Close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if g.program, err = g.site.Build(ctx); err != nil {
-		return nil, err
-	}
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
-		return nil, err
-	}
-	master := filepath.Join(r.keys, "master")
-	if err := os.WriteFile(master, []byte(base64.StdEncoding.EncodeToString(key)), 0o600); err != nil {
-		return nil, err
-	}
-	g.env = append(env, "EDIGW_MASTER_KEY_FILE="+master)
 	for _, k := range keyPairs {
 		if err := g.importKey(ctx, r.keys, k); err != nil {
 			return nil, err
 		}
 	}
-	g.running, err = g.site.Start(ctx, g.program, g.env...)
-	return g, err
+	return g, g.Start(ctx)
 }
 
 // importKey gives the organisation of those keys one of them.
@@ -130,7 +109,7 @@ func (g *gateway) importKey(ctx context.Context, dir string, k keyPair) error {
 		return err
 	}
 	purpose := map[string]string{"sign": "as4_sign", "encrypt": "as4_decrypt"}[k.purpose]
-	_, err = g.run(ctx, "keys", "import", receiver+"-"+k.keys, k.purpose, whole, "--for", purpose)
+	_, err = g.Run(ctx, "keys", "import", receiver+"-"+k.keys, k.purpose, whole, "--for", purpose)
 	return err
 }
 
@@ -148,19 +127,6 @@ func chained(name, issuer string) (string, error) {
 	return name + ".pem", os.WriteFile(name+".pem", all, 0o600)
 }
 
-// run runs a command of edigw and gives its output.
-func (g *gateway) run(ctx context.Context, arguments ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, g.program, arguments...)
-	c.Env = append(append(os.Environ(), "EDIGW_DATABASE_URL="+g.site.URL()), g.env...)
-	var said bytes.Buffer
-	c.Stderr = &said
-	out, err := c.Output()
-	if err != nil {
-		err = fmt.Errorf("edigw %s: %w: %s%s", strings.Join(arguments, " "), err, said.Bytes(), out)
-	}
-	return out, err
-}
-
 // holds tells whether exactly the interchanges of the payloads were accepted, byte
 // for byte, each with one document, since before were there.
 func (g *gateway) holds(ctx context.Context, m message, before int64) error {
@@ -172,7 +138,7 @@ func (g *gateway) holds(ctx context.Context, m message, before int64) error {
 		}
 	}
 	var held int
-	err := g.site.Pool.QueryRow(ctx, `select count(distinct message_id) from inbox where partner_id = $1 and message_id like 'unb:%' and payload_sha256 = any($2)`,
+	err := g.Site.Pool.QueryRow(ctx, `select count(distinct message_id) from inbox where partner_id = $1 and message_id like 'unb:%' and payload_sha256 = any($2)`,
 		m.From, digests).Scan(&held)
 	if err != nil {
 		return err
@@ -188,13 +154,5 @@ func (g *gateway) holds(ctx context.Context, m message, before int64) error {
 }
 
 func (g *gateway) documents(ctx context.Context) (int64, error) {
-	return g.site.Count(ctx, `select count(*) from document`)
-}
-
-func (g *gateway) close(ctx context.Context) error {
-	var errs []error
-	if g.running != nil {
-		errs = append(errs, g.running.Stop())
-	}
-	return errors.Join(append(errs, g.site.Close(ctx))...)
+	return g.Site.Count(ctx, `select count(*) from document`)
 }

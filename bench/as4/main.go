@@ -26,7 +26,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,7 +39,7 @@ func main() {
 	rate.Main(isReceipt)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	r := run{out: os.Stdout, rsa: 3072}
+	r := run{Tally: peers.Tally{Out: os.Stdout, Columns: 76}, rsa: 3072}
 	flag.StringVar(&r.dir, "dir", "bin/peers", "where the peers are fetched to")
 	peersOnly := flag.Bool("peers-only", false, "the peers with each other")
 	short := flag.Bool("short", false, "the few combinations that stand for the others")
@@ -51,7 +50,7 @@ func main() {
 	flag.Parse()
 	part := r.withGateway
 	if *short {
-		r.choice = peers.Chosen(few)
+		r.Choice = peers.Chosen(few)
 	}
 	if *short && (*peersOnly || *measured) {
 		fmt.Fprintln(os.Stderr, "as4: -short is one choice of what is done, -peers-only and -rate are others: give one of them")
@@ -67,17 +66,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "as4:", err)
 		os.Exit(1)
 	}
-	if r.failed > 0 {
+	if r.Failed() {
 		os.Exit(1)
 	}
 }
 
 type run struct {
+	peers.Tally
 	dir        string // of the peers
 	work, keys string // folders of this run
-	out        io.Writer
-	ok, failed int
-	choice     peers.Choice
 	rsa        int    // bits of its keys
 	rounds     int    // of -rate
 	messages   int    // in one of them
@@ -105,32 +102,7 @@ func (r *run) do(ctx context.Context, part func(context.Context) error) (err err
 	if err := part(ctx); err != nil {
 		return err
 	}
-	if r.ok+r.failed+len(r.choice.Missing()) == 0 {
-		return nil // nothing was combined
-	}
-	skipped := r.choice.Missing()
-	for _, name := range skipped {
-		if _, err := fmt.Fprintln(r.out, "there is no combination", name); err != nil {
-			return err
-		}
-	}
-	if _, err := fmt.Fprintf(r.out, "\n%d combinations, %d ok, %d failed, %d skipped\n", r.ok+r.failed+len(skipped), r.ok, r.failed, len(skipped)); err != nil {
-		return err
-	}
-	r.failed += len(skipped)
-	return nil
-}
-
-// says counts a combination and prints what became of it.
-func (r *run) says(name string, err error) {
-	word := "ok"
-	if err != nil {
-		r.failed++
-		word = "FAILED: " + err.Error()
-	} else {
-		r.ok++
-	}
-	fmt.Fprintf(r.out, "%-76s %s\n", name, word)
+	return r.End()
 }
 
 // peersOnly has phase4 send to phase4.
@@ -161,7 +133,7 @@ func (r *run) peersOnly(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		r.says("phase4 to phase4: "+each.name, failure)
+		r.Says("phase4 to phase4: "+each.name, failure)
 	}
 	return nil
 }
@@ -172,6 +144,6 @@ func (r *run) withGateway(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, g.Close(context.WithoutCancel(ctx))) }()
 	return errors.Join(r.phase4ToGateway(ctx, g), r.edigwToPhase4(ctx, g))
 }

@@ -55,7 +55,7 @@ func (r *run) edigwToPhase4(ctx context.Context, g *gateway) (err error) {
 	defer func() { err = errors.Join(err, s.process.Stop()) }()
 	for i, each := range parse(oursPlanned) {
 		name := "edigw to phase4: " + each.name
-		if !r.choice.Wants(name) {
+		if !r.Choice.Wants(name) {
 			continue
 		}
 		each.address(s.address + "/" + each.message.Suite)
@@ -66,7 +66,7 @@ func (r *run) edigwToPhase4(ctx context.Context, g *gateway) (err error) {
 		if err != nil {
 			return err
 		}
-		r.says(name, failure)
+		r.Says(name, failure)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (r *run) sendOurs(ctx context.Context, g *gateway, to *server, c combinatio
 	if len(m.Payloads) > 0 {
 		arguments = append(arguments, "--mime-type", m.Payloads[0].Type)
 	}
-	out, failure := g.run(ctx, arguments...)
+	out, failure := g.Run(ctx, arguments...)
 	if failure != nil {
 		return failure, nil
 	}

@@ -69,8 +69,8 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, g.close(context.WithoutCancel(ctx))) }()
-	lim, err := g.site.Database(ctx, "lim")
+	defer func() { err = errors.Join(err, g.Close(context.WithoutCancel(ctx))) }()
+	lim, err := g.Site.Database(ctx, "lim")
 	if err != nil {
 		return err
 	}
@@ -89,14 +89,14 @@ func (r *run) measureRates(ctx context.Context) (err error) {
 	}
 	b := rate.Bench{
 		Receivers: []rate.Receiver{
-			{Name: "edigw", URL: "http://" + g.running.Address + "/as4", CPU: g.site.CPU(g.running)},
+			{Name: "edigw", URL: "http://" + g.Running.Address + "/as4", CPU: g.Site.CPU(g.Running)},
 			{Name: "phase4", URL: s.address + "/rsa", CPU: func() (program, database time.Duration, err error) {
 				program, err = site.CPU(s.process.Pid())
 				return program, 0, err
 			}},
 		},
-		Limit:      limit.Program{Path: r.limit, URL: lim, Clients: rate.Clients, Seconds: 2, Server: g.site.Postmaster(), Alone: true},
-		Checkpoint: g.site.Checkpoint, Rounds: r.rounds, Warm: 3, Out: r.out,
+		Limit:      limit.Program{Path: r.limit, URL: lim, Clients: rate.Clients, Seconds: 2, Server: g.Site.Postmaster(), Alone: true},
+		Checkpoint: g.Site.Checkpoint, Rounds: r.rounds, Warm: 3, Out: r.Out,
 	}
 	var list []rate.Load
 	for _, l := range r.loads() {

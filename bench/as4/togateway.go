@@ -24,10 +24,10 @@ func (r *run) phase4ToGateway(ctx context.Context, g *gateway) (err error) {
 	defer func() { err = errors.Join(err, c.process.Stop()) }()
 	for i, each := range combinations() {
 		name := "phase4 to edigw: " + each.name
-		if !r.choice.Wants(name) {
+		if !r.Choice.Wants(name) {
 			continue
 		}
-		each.address("http://" + g.running.Address + "/as4")
+		each.address("http://" + g.Running.Address + "/as4")
 		if err := each.write(r.work, i); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (r *run) phase4ToGateway(ctx context.Context, g *gateway) (err error) {
 		if err != nil {
 			return err
 		}
-		r.says(name, failure)
+		r.Says(name, failure)
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,24 +11,8 @@ import (
 // TestAS2Later is two companies on one gateway: north sends, south acknowledges and wants
 // its MDN by itself.
 func TestAS2Later(t *testing.T) {
-	master := strings.Repeat("ab", 32)
-	g := serveGateway(t, "--master-key", master, "--allow-targets", "127.0.0.1")
-	must := func(args ...string) ran {
-		t.Helper()
-		r := g.do(args...)
-		if r.code != 0 {
-			t.Fatalf("%v: %d\n%s%s", args, r.code, r.out, r.stderr)
-		}
-		return r
-	}
-	direct := func(args ...string) []string { return append(args, "--database-url", g.url, "--master-key", master) }
-	write := func(name, text string) string {
-		path := filepath.Join(g.dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	g, must, direct := serveSecured(t)
+	write := g.write
 	must("partners", "apply", "-f", write("organisations.yaml", "kind: Organisation\nid: north\nas2: {names: [NORTH-AS2]}\n---\nkind: Organisation\nid: south\nas2: {names: [SOUTH-AS2]}\n"))
 	for _, o := range []string{"north", "south"} {
 		must(direct("keys", "create", o, "as2", "--for", "as2_sign,as2_decrypt", "--algorithm", "rsa-2048")...)

@@ -15,13 +15,7 @@ import (
 // is signed rightly, by a certificate that is not the partner's.
 func TestAS2RefusedIsReadByOpenSSL(t *testing.T) {
 	g := serveGateway(t)
-	write := func(name, text string) string {
-		path := filepath.Join(g.dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := g.write
 	ownCertificate(t, g.dir, "north")
 	somebody, key := ownCertificate(t, g.dir, "somebody")
 	g.must(nil, "partners", "apply", "-f", write("partners.yaml", `kind: Organisation

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +16,6 @@ const as2Invoice = "UNB+UNOC:3+5412345000013:14+4012345000009:14+261129:1015+AS2
 
 // TestAS2 is two companies on one gateway: north sends, south receives.
 func TestAS2(t *testing.T) {
-	master := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
 	got := make(chan string, 10)
 	mdns := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -30,23 +25,8 @@ func TestAS2(t *testing.T) {
 		got <- r.Header.Get("AS2-From") + " " + string(body)
 	}))
 	t.Cleanup(mdns.Close)
-	g := serveGateway(t, "--master-key", master, "--allow-targets", "127.0.0.1")
-	must := func(args ...string) ran {
-		t.Helper()
-		r := g.do(args...)
-		if r.code != 0 {
-			t.Fatalf("%v: %d\n%s%s", args, r.code, r.out, r.stderr)
-		}
-		return r
-	}
-	direct := func(args ...string) []string { return append(args, "--database-url", g.url, "--master-key", master) }
-	write := func(name, text string) string {
-		path := filepath.Join(g.dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	g, must, direct := serveSecured(t)
+	write := g.write
 	organisations := write("organisations.yaml", "kind: Organisation\nid: north\nas2: {names: [NORTH-AS2]}\n---\nkind: Organisation\nid: south\nas2: {names: [\"South \\\"Port\\\"\"]}\n")
 	must("partners", "apply", "-f", organisations)
 	doctor := func() string { return g.do("doctor", "--database-url", g.url).out }

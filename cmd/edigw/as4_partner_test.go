@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,24 +9,8 @@ import (
 // TestAS4ToAPartner is two companies on one gateway, with the keys of eDelivery 2.0: north
 // sends with what the gateway has of it, south receives.
 func TestAS4ToAPartner(t *testing.T) {
-	master := strings.Repeat("ab", 32)
-	g := serveGateway(t, "--master-key", master, "--allow-targets", "127.0.0.1")
-	must := func(args ...string) ran {
-		t.Helper()
-		r := g.do(args...)
-		if r.code != 0 {
-			t.Fatalf("%v: %d\n%s%s", args, r.code, r.out, r.stderr)
-		}
-		return r
-	}
-	direct := func(args ...string) []string { return append(args, "--database-url", g.url, "--master-key", master) }
-	write := func(name, text string) string {
-		path := filepath.Join(g.dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	g, must, direct := serveSecured(t)
+	write := g.write
 	must("partners", "apply", "-f", write("organisations.yaml", "kind: Organisation\nid: north\n---\nkind: Organisation\nid: south\n"))
 	for _, o := range []string{"north", "south"} {
 		must(direct("keys", "create", o, "sign", "--for", "as4_sign", "--algorithm", "ed25519")...)
