@@ -32,7 +32,7 @@ func TestNotifications(t *testing.T) {
 		settled = &[]error{}
 		in.partner.AS2.MDNHosts = []string{"edi.nordhafen.example"}
 		p = sendsTo(in.url, append([]func(*partners.AS2Send){func(s *partners.AS2Send) { s.MDNTo = "https://edi.nordhafen.example/as2" }}, change...)...)
-		body := outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "7", Content: string(contrl.Content)}
+		body := outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "edifact", Reference: "7", Content: string(contrl.Content)}
 		step := func() *outbox.Step {
 			text, err := json.Marshal(body)
 			if err != nil {

@@ -215,7 +215,7 @@ func TestAcknowledgements(t *testing.T) {
 		return nil
 	}}
 	id := uuid.MustParse("01980000-0000-7000-8000-000000000001")
-	body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "7", Content: string(contrl.Content)})
+	body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "edifact", Reference: "7", Content: string(contrl.Content)})
 	if err != nil {
 		t.Fatal(err)
 	}

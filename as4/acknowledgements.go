@@ -17,6 +17,7 @@ import (
 // is sent, until its receipt is there.
 type Acknowledgements struct {
 	Partner func(id string) *partners.Partner
+	Type    func(syntax string) string // the media type of a syntax: targets.MediaType
 	// Signers give what an organisation of ours signs with, the key whose use began last
 	// first; none where it has none.
 	Signers func(ctx context.Context, organisation string) ([]*wssec.Signing, error)
@@ -53,11 +54,7 @@ func (a *Acknowledgements) push(ctx context.Context, s *outbox.Step) (*Answered,
 	if err := json.Unmarshal(s.Body, &body); err != nil {
 		return nil, fmt.Errorf("acknowledgement %s: %w", s.Event, err)
 	}
-	kind := "application/EDIFACT"
-	if body.Syntax == "X12" {
-		kind = "application/EDI-X12"
-	}
-	payload := Bytes(body.Bytes(), kind)
+	payload := Bytes(body.Bytes(), a.Type(body.Syntax))
 	payload.Compress = p.AS4 != nil && p.AS4.Compression == "gzip"
 	c, signers, err := Pusher{a.Signers, a.Now}.Compose(ctx, p, Outgoing{MessageID: s.Event.String() + "@edigw", At: s.At, Conversation: s.Event.String(), Payloads: []Payload{payload}})
 	if err != nil {

@@ -33,6 +33,7 @@ type theirSide struct {
 	got      []string // payloads, each time
 	keys     []string // transport keys
 	bindings []string
+	envelope string // of the last
 	fail     error
 }
 
@@ -81,6 +82,12 @@ func newTheirSide(t *testing.T) (*theirSide, *as4.Acknowledgements, *partners.Pa
 			if err != nil {
 				return nil, err
 			}
+			envelope := d.Evidence[0].Body
+			text, err := envelope.Slice(0, envelope.Size())
+			if err != nil {
+				return nil, err
+			}
+			s.envelope = string(text)
 			s.got, s.keys, s.bindings = append(s.got, string(b)), append(s.keys, d.TransportID), append(s.bindings, string(d.Binding))
 			if s.fail != nil {
 				return nil, s.fail
@@ -101,13 +108,13 @@ func newTheirSide(t *testing.T) (*theirSide, *as4.Acknowledgements, *partners.Pa
 		Signers: func(context.Context, string) ([]*wssec.Signing, error) {
 			return []*wssec.Signing{signedBy(nordhafen())}, nil
 		},
-		Private: func(string) error { return nil }, Now: time.Now,
+		Private: func(string) error { return nil }, Now: time.Now, Type: func(syntax string) string { return "application/test-" + syntax },
 	}, theirs
 }
 
 func TestAcknowledgements(t *testing.T) {
 	step := func(partner string) *outbox.Step {
-		body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "1", Content: "UNB+the CONTRL'"})
+		body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "edifact", Reference: "1", Content: "UNB+the CONTRL'"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,6 +127,9 @@ func TestAcknowledgements(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"UNB+the CONTRL'"}, s.got); diff != "" {
 			t.Error(diff)
+		}
+		if !strings.Contains(s.envelope, ">application/test-edifact<") {
+			t.Errorf("its media type is not in %s", s.envelope)
 		}
 	})
 	t.Run("again it has the same MessageId and the same references, so that the stored receipt fits", func(t *testing.T) {

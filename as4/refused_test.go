@@ -55,7 +55,7 @@ func TestWhatRefusesAnAcknowledgement(t *testing.T) {
 		if change != nil {
 			change(p)
 		}
-		step := outbox.NewStep(outbox.Effect{Partner: "talquist", Event: event, Attempts: 150}, outbox.Caused{Body: json.RawMessage(`{"type":"CONTRL","syntax":"EDIFACT","content":"UNB"}`)}, nil)
+		step := outbox.NewStep(outbox.Effect{Partner: "talquist", Event: event, Attempts: 150}, outbox.Caused{Body: json.RawMessage(`{"type":"CONTRL","syntax":"edifact","content":"UNB"}`)}, nil)
 		step.Doubtful = doubtful
 		return a.Target().Send(t.Context(), step)
 	}

@@ -30,7 +30,7 @@ var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook
 // AcknowledgementBody is the outbox row's body.
 type AcknowledgementBody struct {
 	Type      string `json:"type"`      // CONTRL, TA1, 997 or 999
-	Syntax    string `json:"syntax"`    // EDIFACT or X12
+	Syntax    string `json:"syntax"`    // edifact or x12
 	Reference string `json:"reference"` // control reference of our interchange
 	MessageID string `json:"message_id"`
 	Content   string `json:"content,omitempty"`

@@ -103,9 +103,9 @@ func withoutQuery(address string) string {
 	return u.String()
 }
 
-// MediaType is that of an interchange (RFC 1767 §1).
+// MediaType is that of an interchange of syntax edifact or x12 (RFC 1767 §1).
 func MediaType(syntax string) string {
-	if syntax == "X12" {
+	if syntax == "x12" {
 		return "application/EDI-X12"
 	}
 	return "application/EDIFACT"

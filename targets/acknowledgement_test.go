@@ -15,7 +15,7 @@ import (
 
 func TestAcknowledgementsOverAWebhook(t *testing.T) {
 	const contrl = "UNB+UNOC:3+NORTH+ACME+261128:0914+7'UNH+1+CONTRL:D:3:UN'UCI+1001+ACME+NORTH+7'UNT+3+1'UNZ+1+7'"
-	body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "7", Content: contrl})
+	body, err := json.Marshal(outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "edifact", Reference: "7", Content: contrl})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,21 @@ func TestAcknowledgementsOverAWebhook(t *testing.T) {
 		}
 		if err := open(s.URL, "", nil).Send(t.Context(), step); err != nil || header.Get("webhook-signature") != "" {
 			t.Errorf("signed without a secret: %v, %v", header, err)
+		}
+	})
+	t.Run("the media type is that of its syntax", func(t *testing.T) {
+		var kind string
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { kind = r.Header.Get("Content-Type") }))
+		defer s.Close()
+		for syntax, want := range map[string]string{"edifact": "application/EDIFACT", "x12": "application/EDI-X12"} { // as edi.Interchange has it
+			body, err := json.Marshal(outbox.AcknowledgementBody{Type: "997", Syntax: syntax, Reference: "7", Content: "…"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			step := outbox.NewStep(outbox.Effect{Partner: "acme", Event: r.ID}, outbox.Caused{Body: body}, nil)
+			if err := open(s.URL, "", nil).Send(t.Context(), step); err != nil || kind != want {
+				t.Errorf("%s goes as %s, %v", syntax, kind, err)
+			}
 		}
 	})
 	t.Run("what did not arrive is tried again, and what may have arrived too", func(t *testing.T) {

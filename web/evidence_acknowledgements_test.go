@@ -23,7 +23,7 @@ func TestEvidenceOfAcknowledgementsThatLeave(t *testing.T) {
 	}
 	contrl := "UNB+UNOA:3+9520002000019:14+9520001000010:14+261127:0914+7'UCI+1+9520001000010:14+9520002000019:14+8'UNZ+1+7'"
 	e := outbox.Event{Partner: "acme", ID: uuid.Must(uuid.NewV7()), Month: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Kind: outbox.KindAcknowledgement,
-		Type: outbox.AcknowledgementDue, Data: outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "EDIFACT", Reference: "7", MessageID: keyOf1, Content: contrl},
+		Type: outbox.AcknowledgementDue, Data: outbox.AcknowledgementBody{Type: "CONTRL", Syntax: "edifact", Reference: "7", MessageID: keyOf1, Content: contrl},
 		Targets:      []string{outbox.AcknowledgementWebhook},
 		Acknowledges: &outbox.Acknowledgement{Reference: "7", Type: "CONTRL", By: "webhook", MessageID: keyOf1}}
 	stranger := e

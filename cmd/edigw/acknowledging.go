@@ -33,7 +33,7 @@ func (s *started) prepareAcknowledgements(c workFlags, secrets targets.Secrets, 
 		return p.Policy.AcknowledgeURL, p.Policy.AcknowledgeSecret, nil
 	}}
 	s.relayAcknowledgements(c, posts.Target(), clock)
-	pushes := &as4.Acknowledgements{Partner: directory.Partner, Signers: (keyring{s.admin.ring, clock.Now}).as4Signers, Private: guard.Private, HTTP: guard.Client(time.Minute), Now: clock.Now}
+	pushes := &as4.Acknowledgements{Type: targets.MediaType, Partner: directory.Partner, Signers: (keyring{s.admin.ring, clock.Now}).as4Signers, Private: guard.Private, HTTP: guard.Client(time.Minute), Now: clock.Now}
 	s.relayAcknowledgements(c, pushes.Target(), clock)
 	if c.AcknowledgementDir == "" {
 		if waiting := acknowledgedBy(directory.Partners(), "folder"); len(waiting) > 0 {

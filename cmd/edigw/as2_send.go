@@ -103,9 +103,9 @@ func (c *as2Send) mediaType(text []byte) string {
 	case c.Type != "":
 		return c.Type
 	case strings.HasPrefix(head, "ISA"):
-		return targets.MediaType("X12")
+		return targets.MediaType("x12")
 	case strings.HasPrefix(head, "UNA"), strings.HasPrefix(head, "UNB"):
-		return targets.MediaType("EDIFACT")
+		return targets.MediaType("edifact")
 	}
 	return "application/octet-stream"
 }
