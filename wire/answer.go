@@ -11,7 +11,7 @@ import (
 const (
 	answerPatience = 30 * time.Second
 	unreadPatience = 2 * time.Second
-	lingerTime     = 500 * time.Millisecond
+	lingerTime     = 2 * time.Second
 	lingerBytes    = 1 << 20
 	smallBody      = 64 << 10
 )
