@@ -130,19 +130,7 @@ func TestRareRecipients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fields [][]byte
-		if err := open(der, Limits{}, "", func(r *reader) error {
-			for r.more() {
-				field, err := r.skip()
-				if err != nil {
-					return err
-				}
-				fields = append(fields, field)
-			}
-			return nil
-		}, oidEnveloped); err != nil {
-			t.Fatal(err)
-		}
+		fields := fieldsOf(t, der, oidEnveloped)
 		e, err := ParseEnveloped(contentInfo(oidEnveloped, append(fields, explicit(1, attribute(oidSigningTime, null)))...), Limits{})
 		if err != nil {
 			t.Fatal(err)
@@ -163,19 +151,7 @@ func TestRarePartsOfASignature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fields [][]byte
-	if err := open(der, Limits{}, "", func(r *reader) error {
-		for r.more() {
-			field, err := r.skip()
-			if err != nil {
-				return err
-			}
-			fields = append(fields, field)
-		}
-		return nil
-	}, oidSigned); err != nil {
-		t.Fatal(err)
-	}
+	fields := fieldsOf(t, der, oidSigned)
 	version, algorithms, content, signers := fields[0], fields[1], fields[2], fields[4]
 	r := newReader(signers, partDepth)
 	if err := r.enter(tagSet); err != nil {
