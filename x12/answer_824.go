@@ -99,6 +99,7 @@ func (r *answering) oti(s edi.Segment) {
 
 var applicationAcceptance = map[byte]edi.Acceptance{
 	'A': edi.Accepted, 'C': edi.AcceptedWithErrors, 'E': edi.AcceptedWithErrors, 'P': edi.PartlyAccepted, 'R': edi.Rejected,
+	'H': edi.AcceptanceReceived, // on hold, in versions behind 005010
 }
 
 // note adds NTE to the error it follows, or to what is judged.
