@@ -187,6 +187,7 @@ type Invoice struct {
 	AllowanceCharges []AllowanceCharge `json:"allowance_charges,omitempty"`
 	Taxes            []Tax             `json:"taxes,omitempty"`         // BG-23, by category and rate
 	DefaultTaxes     []Tax             `json:"default_taxes,omitempty"` // TAX in the header: of lines that say nothing
+	Supporting       []Supporting      `json:"supporting,omitempty"`    // BG-24
 }
 
 // Currency is one C504 of CUX.
@@ -238,6 +239,9 @@ type Tax struct {
 	Basis    Number   `json:"basis,omitzero"`     // BT-116
 	Amount   Number   `json:"amount,omitzero"`    // BT-117
 	Amounts  []Amount `json:"amounts,omitempty"`
+
+	Exemption     string `json:"exemption,omitempty"`      // BT-120, why no tax is due
+	ExemptionCode string `json:"exemption_code,omitempty"` // BT-121
 }
 
 // Despatch is what only despatch advices have.

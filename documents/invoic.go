@@ -15,6 +15,7 @@ const (
 	placeTerms                  // PAT, PYT
 	placeAllowance              // ALC
 	placePackage                // CPS, PAC, PCI
+	placeSupporting             // EFI
 	placeOther                  // a group the model has no place for
 )
 
@@ -46,6 +47,8 @@ type invoic struct {
 	tax       *Tax // nil while the line's columns hold it
 	term      *PaymentTerm
 	allowance *AllowanceCharge
+
+	supporting *Supporting
 
 	invoicing bool // a currency was named the invoicing one
 	dated     bool // the document has a DTM 137 of its own
@@ -102,7 +105,12 @@ func (m *invoic) segment(s *segment, at int) {
 		m.rff(s)
 	case "NAD":
 		m.openParty(s)
+	case "EFI":
+		m.openSupporting(s)
 	case "FII", "CTA", "COM":
+		if m.place == placeSupporting && m.underSupporting(s) {
+			return
+		}
 		if m.place != placeParty || !m.under(m.party, s, tag) {
 			m.other(s)
 		}
@@ -130,6 +138,9 @@ func (m *invoic) segment(s *segment, at int) {
 		}
 		m.allowance.Rate = m.number(s, 1, 2)
 	case "FTX":
+		if m.line != nil && attribute(m.line, s) {
+			return
+		}
 		t := ftx(s)
 		if m.line != nil {
 			m.line.detail().Texts = append(m.line.detail().Texts, t)
@@ -153,9 +164,13 @@ func (m *invoic) segment(s *segment, at int) {
 		m.section, m.place = sectionSummary, placeOpen
 	case "CNT":
 		m.cnt(s)
-	case "GIR", "LOC", "DGS":
+	case "GIR":
+		if !m.objectID(s) {
+			m.other(s)
+		}
+	case "LOC", "DGS":
 		m.other(s)
-	case "EFI", "TDT", "TOD", "EQD", "PAC", "RCS":
+	case "TDT", "TOD", "EQD", "PAC", "RCS":
 		m.place = placeOther
 		m.other(s)
 	default:
@@ -194,7 +209,7 @@ func (m *invoic) dtm(s *segment) {
 	case m.place == placeParty && m.section == sectionHeader && len(m.party.References) > 0 && !m.misplaced(date.Qualifier):
 		r := &m.party.References[len(m.party.References)-1]
 		r.Dates = append(r.Dates, date)
-	case m.place == placeOther && !m.misplaced(date.Qualifier):
+	case (m.place == placeOther || m.place == placeSupporting) && !m.misplaced(date.Qualifier):
 		m.other(s)
 	case m.line != nil:
 		m.line.detail().Dates = append(m.line.detail().Dates, date)
@@ -222,6 +237,12 @@ func (m *invoic) misplaced(qualifier string) bool {
 func (m *invoic) rff(s *segment) {
 	if m.place == placeParty {
 		m.under(m.party, s, "RFF")
+		return
+	}
+	if m.place == placeSupporting {
+		if !m.underSupporting(s) {
+			m.other(s)
+		}
 		return
 	}
 	r := reference(s)
@@ -438,6 +459,7 @@ func (m *invoic) finish() {
 	d.Issuer = issuer(m.ic, parties, "II", "SU", "SE")
 	d.Supplier = name(parties, "SU", "SE")
 	d.Buyer = name(parties, "BY", "IV")
+	m.exempt()
 	m.setTotals()
 	if m.lines >= 0 && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))

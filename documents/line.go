@@ -34,6 +34,7 @@ type LineDetail struct {
 	Action           string            `json:"action,omitempty"` // 1229
 	Items            []Identifier      `json:"items,omitempty"`  // scheme: 7143
 	Descriptions     []Text            `json:"descriptions,omitempty"`
+	Attributes       []Attribute       `json:"attributes,omitempty"` // BG-32
 	Quantities       []Quantity        `json:"quantities,omitempty"`
 	Prices           []Price           `json:"prices,omitempty"`
 	Amounts          []Amount          `json:"amounts,omitempty"`
@@ -93,7 +94,7 @@ func (l *Line) detail() *LineDetail {
 
 // empty reports whether nothing stands in d beside batches, serials and expiry.
 func (d *LineDetail) empty() bool {
-	return d.Action == "" && d.Items == nil && d.Descriptions == nil && d.Quantities == nil && d.Prices == nil &&
+	return d.Action == "" && d.Items == nil && d.Descriptions == nil && d.Attributes == nil && d.Quantities == nil && d.Prices == nil &&
 		d.Amounts == nil && d.AllowanceCharges == nil && d.Taxes == nil && d.Dates == nil && d.References == nil &&
 		d.Texts == nil && d.Parties == nil && d.Terms == nil && d.Measures == nil && d.Identifiers == nil &&
 		d.Variances == nil && d.Origin == "" && d.RawUnit == "" && d.Other == nil

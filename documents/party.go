@@ -208,8 +208,20 @@ func referenceRole(qualifier string) string {
 		return "line"
 	case "BT":
 		return "batch"
-	case "AWQ":
-		return "buyer_accounting" // BT-133
+	case "AWQ", "AOU":
+		return "buyer_accounting" // BT-133, BT-19
+	case "GC":
+		return "tender" // BT-17
+	case "ATS", "AVE":
+		return "invoiced_object" // BT-18, BT-128
+	case "GN", "XA":
+		return "company_registration" // BT-30, BT-47, BT-61
+	case "FC", "AHP":
+		return "tax_registration" // BT-32
+	case "AVS":
+		return "mandate" // BT-89
+	case "AII":
+		return "creditor" // BT-90
 	}
 	return ""
 }
