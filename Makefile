@@ -37,7 +37,10 @@ checker:
 xmlsec:
 	@deploy/xmlsec
 
-test: setup checker xmlsec ## Run every test (PACKAGES=./dedup for some)
+phive:
+	@deploy/phive
+
+test: setup checker xmlsec phive ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
 
 verify: setup bin/$(STATICCHECK) ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql
@@ -140,4 +143,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 interop-as2 interop-cms bench-as4 bench-as2 help
+.PHONY: demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 interop-as2 interop-cms bench-as4 bench-as2 help

@@ -57,6 +57,7 @@ var layout = []rule{
 
 	{"columns", sql, nil}, // rows as arrays, for the stores
 
+	{"documents/ubl", nothing, []string{"documents"}}, // documents as files for others
 	{"documents", sql, []string{"edi", "columns"}},
 	{"dedup", sql, []string{"edi", "columns"}},
 	{"journal", sql, []string{"edi", "columns"}},
@@ -76,7 +77,7 @@ var layout = []rule{
 	{"as4/wssec", nothing, []string{"as4/infoset", "as4/c14n"}}, // message security: reaches as4 as parts and elements
 	{"as4", http, slices.Concat(gateways, []string{"entity", "proxy", "wire"})},
 	{"targets", http, gateways},
-	{"web", http, gateways},
+	{"web", http, slices.Concat(gateways, []string{"documents/ubl"})},
 
 	{"cmd/edigw", both, all},
 	{"examples", both, nil}, // services of others: they know edigw from outside

@@ -1,0 +1,69 @@
+package ubl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/edigw/edigw/documents"
+)
+
+// What of dates and references is written, by their roles.
+var (
+	writtenDates      = []string{"issue", "invoice", "due", "tax_point", "delivery", "period", "period_start", "period_end"}
+	writtenReferences = []string{
+		"order", "supplier_order", "despatch_advice", "receiving_advice", "invoice", "contract", "project", "tender",
+		"payment", "customer_reference", "invoiced_object", "buyer_accounting",
+	}
+)
+
+// leftOutOfDocument remarks what of the document as a whole has no place.
+func (o *out) leftOutOfDocument() {
+	detail := &o.d.Detail
+	for i := range detail.Dates {
+		if d := &detail.Dates[i]; !slices.Contains(writtenDates, d.Role) {
+			o.tell(LeftOut, "", "a date of the kind %s", kind(d.Role, d.Qualifier))
+		}
+	}
+	despatch := slices.ContainsFunc(detail.References, func(r documents.Reference) bool { return r.Role == "despatch_advice" })
+	for i := range detail.References {
+		r := &detail.References[i]
+		if !slices.Contains(writtenReferences, r.Role) && (r.Role != "delivery_note" || despatch) {
+			o.tell(LeftOut, "", "a reference of the kind %s", kind(r.Role, r.Qualifier))
+		}
+	}
+	if len(detail.Measures) > 0 {
+		o.tell(LeftOut, "", "measures of the document")
+	}
+	if len(detail.Other) > 0 {
+		o.tell(LeftOut, "", "segments that the document keeps as they came")
+	}
+}
+
+// kind names a role, else the qualifier that was sent.
+func kind(role, qualifier string) string {
+	if role != "" {
+		return strings.ReplaceAll(role, "_", " ")
+	}
+	return qualifier
+}
+
+// leftOut remarks what UBL under EN 16931 has no place for.
+func (o *out) leftOut(l *documents.Line, rest *documents.LineDetail, i int) {
+	for _, f := range []struct {
+		said bool
+		what string
+	}{
+		{l.Ordered.Valid() || len(rest.Quantities) > 0, "further quantities, as ordered or delivered"},
+		{l.Batch != "" || len(rest.Batches) > 0 || l.BestBefore != "" || rest.Expiry != "" || len(rest.Serials) > 0, "batch, dates of the goods and serial numbers"},
+		{slices.ContainsFunc(rest.Items, func(id documents.Identifier) bool { return !classification(id.Scheme) }), "further numbers of the item"},
+		{len(rest.Parties) > 0, "parties of the line"},
+		{len(rest.Measures) > 0, "measures of the line"},
+		{len(rest.Taxes) > 0, "further taxes of the line: EN 16931 has one"},
+		{len(rest.Terms) > 0, "terms of payment of the line"},
+		{slices.ContainsFunc(rest.Amounts, func(a documents.Amount) bool { return a.Role != "line_net" }), "further amounts of the line"},
+	} {
+		if f.said {
+			o.add(LeftOut, "", i, f.what)
+		}
+	}
+}
