@@ -39,15 +39,15 @@ func (o *out) head() {
 func (o *out) process() string {
 	for i := range o.d.Detail.Texts {
 		if t := &o.d.Detail.Texts[i]; t.Subject == "DOC" && isEN16931(t) {
-			return t.Text
+			return t.Code
 		}
 	}
 	return ""
 }
 
-// isEN16931 reports whether a text names EN 16931 as its specification: BT-24, behind
-// BT-23 of CEN/TS 16931-3-4.
-func isEN16931(t *documents.Text) bool { return strings.HasPrefix(t.Language, "urn:cen.eu:en16931") }
+// isEN16931 reports whether a text names EN 16931 as its specification (BT-24), in
+// CEN/TS 16931-3-4 beside the code of the process (BT-23).
+func isEN16931(t *documents.Text) bool { return strings.HasPrefix(t.Text, "urn:cen.eu:en16931") }
 
 // day gives the first date of a role.
 func (o *out) day(term, role string) string {
