@@ -34,7 +34,7 @@ type rule struct {
 // Layers, from the bottom. Arrows point down only.
 var (
 	stores   = []string{"documents", "dedup", "journal", "outbox", "partners"}
-	contents = []string{"edi", "compare", "lease", "jsontext"}
+	contents = []string{"edi", "compare", "lease", "jsontext", "documents/checks", "documents/roles"}
 	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
 	all      = slices.Concat([]string{
 		"as2", "as4", "as4/wssec", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
@@ -57,12 +57,14 @@ var layout = []rule{
 
 	{"columns", sql, nil}, // rows as arrays, for the stores
 
+	{"documents/roles", nothing, []string{"edi"}}, // what qualifiers stand for, by guide: for who reads documents and for the settings of a partner
+	{"documents/checks", nothing, nil},            // what may be found in documents, for those who judge it
 	{"documents/ubl", nothing, []string{"documents"}}, // documents as files for others
 	{"documents", sql, []string{"edi", "columns"}},
 	{"dedup", sql, []string{"edi", "columns"}},
 	{"journal", sql, []string{"edi", "columns"}},
 	{"outbox", sql, []string{"edi", "columns", "lease"}},
-	{"partners", sql, []string{"edi", "cms", "jsontext"}}, // cms: certificates that crypto/x509 refuses
+	{"partners", sql, []string{"edi", "cms", "jsontext", "documents/checks", "documents/roles"}}, // cms: certificates that crypto/x509 refuses
 
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},

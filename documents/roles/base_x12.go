@@ -1,0 +1,71 @@
+package roles
+
+// BaseX12 gives the qualifiers of X12 the roles that most guides for 810 and 856 give
+// them.
+var BaseX12 = Entries{
+	Parties: {
+		{"SU", "supplier", 3}, {"SE", "supplier", 2}, {"VN", "supplier", 1},
+		{"BY", "buyer", 1},
+		{"BT", "invoicee", 2}, {"BS", "invoicee", 1},
+		{"II", "issuer", 1},
+		{"RE", "payee", 2}, {"RI", "payee", 2}, {"PE", "payee", 1},
+		{"PR", "payer", 1},
+		{"ST", "ship_to", 1},
+		{"CN", "consignee", 1},
+		{"UC", "ultimate_consignee", 1},
+		{"SF", "ship_from", 1},
+		{"DS", "distributor", 1},
+		{"CA", "carrier", 1},
+		{"FW", "forwarder", 1},
+		{"MF", "manufacturer", 1},
+		{"SN", "store", 2}, {"Z7", "store", 1},
+		{"WH", "warehouse", 1},
+		{"CO", "corporate_office", 1},
+	},
+	References: {
+		{"PO", "order", 1}, {"ON", "order", 1},
+		{"VN", "supplier_order", 1},
+		{"SI", "despatch_advice", 1}, {"ASN", "despatch_advice", 1},
+		{"PK", "delivery_note", 1}, {"DQ", "delivery_note", 1},
+		{"IV", "invoice", 1}, {"OI", "invoice", 1},
+		{"CT", "contract", 1},
+		{"CO", "customer_reference", 1},
+		{"BM", "bill_of_lading", 1}, {"MB", "bill_of_lading", 1},
+		{"CN", "transport_document", 1}, {"2I", "transport_document", 1},
+		{"VX", "tax_id", 1}, {"GT", "tax_id", 1}, {"TJ", "tax_id", 1},
+		{"LT", "batch", 1}, {"BT", "batch", 1},
+		{"SE", "serial", 1},
+		{"LI", "line", 1},
+		{"DP", "department", 1},
+	},
+	Dates: {
+		{"003", "invoice", 1},
+		{"011", "despatch", 1},
+		{"010", "requested_despatch", 1},
+		{"017", "estimated_delivery", 1}, {"067", "estimated_delivery", 1}, {"371", "estimated_delivery", 1},
+		{"035", "delivery", 1},
+		{"002", "requested_delivery", 1},
+		{"036", "expiry", 1},
+		{"063", "latest_delivery", 1},
+		{"064", "earliest_delivery", 1},
+		{"094", "production", 1}, {"405", "production", 1},
+		{"150", "period_start", 1}, {"186", "period_start", 1},
+		{"151", "period_end", 1}, {"187", "period_end", 1},
+	},
+	Amounts: {
+		{"1", "line_net", 1},
+	},
+	Quantities: {
+		{"38", "ordered", 1},
+		{"39", "despatched", 1},
+	},
+	Prices: {
+		{"NET", "net", 3}, {"UCP", "net", 2}, {"CON", "net", 1},
+		{"LPR", "gross", 1},
+		{"RES", "information", 1}, {"RTL", "information", 1}, {"MSR", "information", 1},
+	},
+	Texts: {
+		{"GEN", "note", 1}, {"INV", "note", 1},
+		{"DEL", "delivery", 1},
+	},
+}
