@@ -1,12 +1,11 @@
 package documents
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,19 +20,6 @@ var ErrNotFound = errors.New("no such document")
 // Store reads documents.
 type Store struct {
 	Pool *pgxpool.Pool
-}
-
-// Filter selects documents. Partner is required; what else is empty selects
-// nothing out.
-type Filter struct {
-	Partner   string
-	Number    string
-	Class     string
-	MessageID string // interchange key that brought it
-	SSCC      string // despatch advices that name this logistic unit
-	Live      bool   // only those that count: posted, not replaced, not cancelled, no cancellation, no test
-	After     string // Page.Next of the page before
-	Limit     int    // 1 to 500; 0 means 50
 }
 
 // Stored is a document as the database holds it.
@@ -99,147 +85,80 @@ func (o orEmpty) ScanText(v pgtype.Text) error {
 	return nil
 }
 
-// List gives documents, newest first.
+// List gives documents, newest first. Where no index serves a condition, a page looks
+// at f.Look documents, and may be shorter than f.Limit, or empty, with more behind it.
 func (s Store) List(ctx context.Context, f Filter) (Page, error) {
-	var after uuid.UUID
-	if f.After != "" {
-		id, err := uuid.Parse(f.After)
-		if err != nil {
-			return Page{}, fmt.Errorf("list documents: cursor %q is not one of ours", f.After)
-		}
-		after = id
-	}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 50
-	}
-	limit = min(limit, 500)
-	sql, args := listSQL(f, after, limit+1)
-	rows, err := s.Pool.Query(ctx, sql, args...)
+	page, err := s.list(ctx, f)
 	if err != nil {
 		return Page{}, fmt.Errorf("list documents of %s: %w", f.Partner, err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Stored, err error) {
-		return d, d.scan(row)
-	})
-	if err != nil {
-		return Page{}, fmt.Errorf("list documents of %s: %w", f.Partner, err)
-	}
-	page := Page{Documents: list}
-	if len(list) > limit {
-		page.Documents = list[:limit]
-		page.Next = list[limit-1].ID.String()
 	}
 	return page, nil
 }
 
-// listSQL writes only the conditions asked for, so that each list has the index
-// that fits it: PostgreSQL plans "x = $2 or $2 is null" for neither.
-func listSQL(f Filter, after uuid.UUID, limit int) (string, []any) {
-	args := []any{f.Partner}
-	where := []string{"d.partner_id = $1"}
-	add := func(condition string, arg any) {
-		args = append(args, arg)
-		where = append(where, strings.ReplaceAll(condition, "?", "$"+strconv.Itoa(len(args))))
+func (s Store) list(ctx context.Context, f Filter) (page Page, err error) {
+	c := f.conditions()
+	if f.After != "" {
+		after, err := uuid.Parse(f.After)
+		if err != nil {
+			return page, fmt.Errorf("cursor %q is not one of ours", f.After)
+		}
+		c.add("d.document_id < ?", after)
 	}
-	if f.Number != "" {
-		add("d.number = ?", f.Number)
+	end, err := s.reach(ctx, f)
+	if err != nil {
+		return page, err
 	}
-	if f.Class != "" {
-		add("d.class = ?", f.Class)
+	if end != uuid.Nil {
+		c.add("d.document_id >= ?", end)
+		page.Next = end.String()
 	}
-	if f.MessageID != "" {
-		add("d.message_id = ?", f.MessageID)
+	limit := min(cmp.Or(max(f.Limit, 0), 50), 500)
+	sql, args := listSQL(c, limit+1)
+	rows, err := s.Pool.Query(ctx, sql, args...)
+	if err != nil {
+		return page, err
 	}
-	if f.SSCC != "" {
-		add("d.document_id in (select p.document_id from document_package p where p.partner_id = $1 and p.sscc = ?)", f.SSCC)
+	page.Documents, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Stored, err error) {
+		return d, d.scan(row)
+	})
+	if len(page.Documents) > limit {
+		page.Documents = page.Documents[:limit]
+		page.Next = page.Documents[limit-1].ID.String()
 	}
-	if f.Live {
-		where = append(where, "d.state = 'live' and d.superseded_by is null and d.cancelled_by is null and not d.test and d.function_code not in ('1', '17')")
-	}
-	if after != uuid.Nil {
-		add("d.document_id < ?", after)
-	}
-	args = append(args, limit)
+	return page, err
+}
+
+func listSQL(c *conditions, limit int) (sql string, args []any) {
 	return `select ` + storedColumns + `
 from document d
-where ` + strings.Join(where, "\n  and ") + `
+where ` + c.String() + `
 order by d.document_id desc
-limit $` + strconv.Itoa(len(args)), args
+limit $` + strconv.Itoa(len(c.args)+1), append(c.args, limit)
 }
 
-// Get gives one document with its lines and packages.
-func (s Store) Get(ctx context.Context, partner string, id uuid.UUID) (*Stored, error) {
-	rows, err := s.Pool.Query(ctx, `select `+storedColumns+`, d.detail, d.segments
-from document d
-where d.partner_id = $1 and d.document_id = $2`, partner, id)
-	if err != nil {
-		return nil, fmt.Errorf("document %s: %w", id, err)
-	}
-	d, err := pgx.CollectExactlyOneRow(rows, func(row pgx.CollectableRow) (*Stored, error) {
-		d := &Stored{}
-		var detail, segments []byte
-		if err := d.scan(row, &detail, &segments); err != nil {
-			return nil, err
-		}
-		d.Segments = segments
-		return d, json.Unmarshal(detail, &d.Detail)
-	})
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, fmt.Errorf("document %s of %s: %w", id, partner, ErrNotFound)
-	case err != nil:
-		return nil, fmt.Errorf("document %s: %w", id, err)
-	}
-	if d.Lines, err = s.lines(ctx, partner, id); err != nil {
-		return nil, fmt.Errorf("lines of document %s: %w", id, err)
-	}
-	if d.Packages, err = s.packages(ctx, partner, id); err != nil {
-		return nil, fmt.Errorf("packages of document %s: %w", id, err)
-	}
-	return d, nil
-}
+// defaultLook is how many documents a page looks at, if nothing else is said.
+const defaultLook = 50_000
 
-func (s Store) lines(ctx context.Context, partner string, id uuid.UUID) ([]Line, error) {
-	rows, err := s.Pool.Query(ctx, `
-select line_no, sub_of, coalesce(package, 0), gtin, supplier_item, buyer_item, description, quantity, unit, ordered_quantity, price,
-  price_basis, price_unit, net_amount, tax_category, tax_rate, order_reference, order_line, batch, best_before::text, rest
-from document_line
-where partner_id = $1 and document_id = $2
-order by line`, partner, id)
-	if err != nil {
-		return nil, err
+// reach gives the last document that a page looks at, the zero id where it looks at all.
+func (s Store) reach(ctx context.Context, f Filter) (id uuid.UUID, err error) {
+	if !f.sifts() {
+		return id, nil
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Line, err error) {
-		var rest []byte
-		err = row.Scan(orEmpty{&l.No}, orEmpty{&l.SubOf}, &l.Package, orEmpty{&l.GTIN}, orEmpty{&l.SupplierItem}, orEmpty{&l.BuyerItem}, orEmpty{&l.Description},
-			&l.Quantity, orEmpty{&l.Unit}, &l.Ordered, &l.Price,
-			&l.PriceBasis, orEmpty{&l.PriceUnit}, &l.NetAmount, orEmpty{&l.TaxCategory}, &l.TaxRate,
-			orEmpty{&l.OrderReference}, orEmpty{&l.OrderLine}, orEmpty{&l.Batch}, orEmpty{&l.BestBefore}, &rest)
-		if err == nil && rest != nil {
-			err = json.Unmarshal(rest, &l.Detail)
-		}
-		return l, err
-	})
-}
-
-func (s Store) packages(ctx context.Context, partner string, id uuid.UUID) ([]Package, error) {
-	rows, err := s.Pool.Query(ctx, `
-select coalesce(parent, 0), hierarchy_id, hierarchy_parent, level, type, quantity, sscc, coalesce(sscc_valid, false), marks, gross_weight,
-  weight_unit, rest
-from document_package
-where partner_id = $1 and document_id = $2
-order by package`, partner, id)
-	if err != nil {
-		return nil, err
+	c := f.window()
+	if f.After != "" {
+		c.add("d.document_id < ?", f.After)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p Package, err error) {
-		var rest []byte
-		err = row.Scan(&p.Parent, orEmpty{&p.HierarchyID}, orEmpty{&p.HierarchyParent}, orEmpty{&p.Level}, orEmpty{&p.Type}, &p.Quantity,
-			orEmpty{&p.SSCC}, &p.SSCCValid, orEmpty{&p.Marks}, &p.GrossWeight, orEmpty{&p.WeightUnit}, &rest)
-		if err == nil && rest != nil {
-			err = json.Unmarshal(rest, &p.Detail)
-		}
-		return p, err
-	})
+	// The key alone is read: the last one, and whether there is another behind it.
+	rows, err := s.Pool.Query(ctx, `select d.document_id from document d
+where `+c.String()+`
+order by d.document_id desc
+offset $`+strconv.Itoa(len(c.args)+1)+` limit 2`, append(c.args, cmp.Or(f.Look, defaultLook)-1)...)
+	if err != nil {
+		return id, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil || len(ids) < 2 {
+		return id, err
+	}
+	return ids[0], nil
 }
