@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/partners"
 )
 
@@ -58,6 +59,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 	if by == "webhook" {
 		address, secret = oneOf("https://acme.example/edi", "http://10.0.0.1:8080/?a=b&c=%20"), oneOf("none", "acme-2026", "007")
 	}
+	advise := oneOf("as_acknowledged", "folder", "none")
 	p := &partners.PartnerSpec{}
 	set := map[string]any{
 		".ID": "p1", ".Name": anyText(t, 200), ".State": oneOf("active", "paused"), ".Preset": oneOf("standard", "strict", "lenient", "edelivery", "van"), ".Organisation": oneOf("north", "0", "1.5"),
@@ -68,7 +70,10 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".AcceptsUCI8": rapid.Bool().Draw(t, "uci8"), ".Absorb": some("formatting", "envelope"), ".Attempts": rapid.IntRange(1, 100).Draw(t, "attempts"),
 		".ControlReference": oneOf("unique", "unique_per_day", "unreliable"), ".MessageReference": oneOf("unique", "unreliable"),
 		".TransportID": oneOf("unique", "unreliable"), ".KeyIncludesApplication": rapid.Bool().Draw(t, "application"),
-		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".AcknowledgeBy": by, ".AcknowledgeURL": address, ".AcknowledgeSecret": secret,
+		".KnownDocument.Invoice": oneOf("hold", "note"), ".KnownDocument.Despatch": oneOf("hold", "note"), ".Checks": anyChecks(t), ".Documents.Profile": oneOf(append(roles.Names(), "automatic")...),
+		".Documents.Roles.Parties": anyRoles(t, "supplier", "none"), ".Documents.Roles.References": anyRoles(t, "order"), ".Documents.Roles.Dates": anyRoles(t, "due"), ".Documents.Roles.Amounts": anyRoles(t, "line_net"),
+		".Documents.Roles.Totals": anyRoles(t, "payable"), ".Documents.Roles.Quantities": anyRoles(t, "free"), ".Documents.Roles.Prices": anyRoles(t, "gross"), ".Documents.Roles.Texts": anyRoles(t, "note"),
+		".AcknowledgeBy": by, ".AdviseBy": advise, ".AcknowledgeURL": address, ".AcknowledgeSecret": secret,
 		".FunctionalAcknowledgement": oneOf("by_version", "997", "999"), ".TA1": oneOf("requested", "always", "never"),
 		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"),
 		".Reading.Charset": oneOf("declared", "UTF-8", "DETECT"), ".Reading.DefaultCharset": oneOf("none", "ISO-8859-15"),
@@ -133,6 +138,23 @@ func setLeaf(p *partners.PartnerSpec, path string, value any) {
 // anyProcessing draws one as it is once it was read.
 func anyProcessing(t *rapid.T) partners.Processing {
 	return rapid.SampledFrom([]partners.Processing{nil, {"default": "deferred"}, {"810": "deferred"}, {"default": "deferred", "810": "inline"}}).Draw(t, "processing")
+}
+
+// anyRoles draws some as they are once they were read.
+func anyRoles(t *rapid.T, words ...string) partners.Roles {
+	m := partners.Roles{}
+	for _, q := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ON", "NO", "1", "007", "1E5", "ZZ", "Y", "35E"}), 0, 4, rapid.ID).Draw(t, "qualifiers") {
+		m[q] = rapid.SampledFrom(words).Draw(t, "role")
+	}
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// anyChecks draws some as they are once they were read.
+func anyChecks(t *rapid.T) partners.Checks {
+	return rapid.SampledFrom([]partners.Checks{nil, {"default": "refuse"}, {"line-total": "refuse"}, {"default": "off", "line-total": "note", "tax-total": "refuse"}}).Draw(t, "checks")
 }
 
 func anyTokens(t *rapid.T) []partners.TokenSpec {

@@ -15,6 +15,7 @@ package partners
 import (
 	"time"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -75,9 +76,12 @@ type Policy struct {
 	ReuseAfter             time.Duration     // 0 is off
 	KeyIncludesApplication bool              // UNB 0026 joins the key
 	OnKnownDocument        map[string]string // by class, "invoice" and "despatch": "hold" or "note"
+	Checks                 Checks            // what findings in documents do, by code
+	Roles                  *roles.Set        // documents: what their qualifiers stand for
 	Form                   string            // functional_acknowledgement: "997", "999", or "" by the version of the group
 	TA1                    string            // ta1: "always", "never", or "" where it is asked for or the envelope is refused
 	Acknowledge            string            // acknowledge_by: "response", "webhook", "folder", "as2", "as4" or "none"
+	Advise                 string            // advise_by: how APERAK and 824 leave, as Acknowledge; "", "response" or "none": not at all
 	AcknowledgeURL         string            // where to, of "webhook"
 	AcknowledgeSecret      string            // names what it is signed with; "" is not at all
 	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"

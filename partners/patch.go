@@ -63,6 +63,9 @@ func (s PartnerSpec) patched(patch []byte) (*PartnerSpec, error) {
 	if len(s.Processing) == 0 {
 		whole["processing"] = Inline // as YAML writes it
 	}
+	if len(s.Checks) == 0 {
+		whole["checks"] = s.Checks.String() // as YAML writes it
+	}
 	merge(whole, changes)
 	whole["kind"] = "Partner"
 	merged, err := json.Marshal(whole)

@@ -98,10 +98,16 @@ func TestRead(t *testing.T) {
 			ControlReference: "unique_per_day", MessageReference: "unreliable", TransportID: "unreliable",
 			KeyIncludesApplication:    true,
 			KnownDocument:             partners.KnownDocument{Invoice: "note", Despatch: "hold"},
+			Checks:                    partners.Checks{"line-repeated": "off"},
 			AcknowledgeBy:             "webhook",
+			AdviseBy:                  "folder",
 			AcknowledgeURL:            "https://varied.example/edi",
 			AcknowledgeSecret:         "varied-2026",
 			FunctionalAcknowledgement: "999", TA1: "always",
+			Documents: partners.DocumentsSpec{Profile: "retail-x12", Roles: partners.RolesSpec{
+				Parties: partners.Roles{"CN": "none"}, References: partners.Roles{"ON": "customer_reference"}, Dates: partners.Roles{"10E": "best_before"},
+				Amounts: partners.Roles{"66": "line_net"}, Totals: partners.Roles{"128": "tax_inclusive"}, Quantities: partners.Roles{"1": "ordered"},
+				Prices: partners.Roles{"AAE": "net"}, Texts: partners.Roles{"ZZZ": "note"}}},
 			Processing: partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
 				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
@@ -160,7 +166,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:11 partner varied",
-			"testdata/varied.yaml:125 partner small",
+			"testdata/varied.yaml:138 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -63,6 +64,8 @@ type PartnerSpec struct {
 	TransportID            string        `yaml:"transport_id" json:"transport_id"`
 	KeyIncludesApplication bool          `yaml:"key_includes_application" json:"key_includes_application"`
 	KnownDocument          KnownDocument `yaml:"known_document" json:"known_document"`
+	Checks                 Checks        `yaml:"checks" json:"checks"`
+	Documents              DocumentsSpec `yaml:"documents" json:"documents"`
 
 	// Of X12.
 	FunctionalAcknowledgement string `yaml:"functional_acknowledgement" json:"functional_acknowledgement"`
@@ -71,6 +74,7 @@ type PartnerSpec struct {
 	AcknowledgeBy     string      `yaml:"acknowledge_by" json:"acknowledge_by"`
 	AcknowledgeURL    string      `yaml:"acknowledge_url" json:"acknowledge_url"`       // of acknowledge_by: webhook; else none
 	AcknowledgeSecret string      `yaml:"acknowledge_secret" json:"acknowledge_secret"` // names what it is signed with; none: not at all
+	AdviseBy          string      `yaml:"advise_by" json:"advise_by"`
 	HandOver          string      `yaml:"hand_over" json:"hand_over"`
 	Reading           ReadingSpec `yaml:"reading" json:"reading"`
 
@@ -229,11 +233,13 @@ func Defaults() PartnerSpec {
 		MessageReference:          "unique",
 		TransportID:               "unique",
 		KnownDocument:             KnownDocument{Invoice: "hold", Despatch: "note"},
+		Documents:                 DocumentsSpec{Profile: roles.Automatic},
 		FunctionalAcknowledgement: byVersion,
 		TA1:                       requested,
 		AcknowledgeBy:             "response",
 		AcknowledgeURL:            nowhere,
 		AcknowledgeSecret:         nowhere,
+		AdviseBy:                  asAcknowledged,
 		HandOver:                  "none",
 		Reading: ReadingSpec{
 			Charset:         declared,
@@ -266,6 +272,8 @@ func Defaults() PartnerSpec {
 func (s *PartnerSpec) normalise() {
 	sortIdentifiers(&s.Identifiers)
 	s.Processing.normalise()
+	s.Checks.normalise()
+	s.Documents.normalise()
 	for _, list := range []*[]string{&s.SpeaksFor, &s.Types, &s.Absorb} {
 		sortSet(list)
 	}
@@ -348,9 +356,12 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			ReuseAfter:             s.Retention.ReuseAfter.Duration(),
 			KeyIncludesApplication: s.KeyIncludesApplication,
 			OnKnownDocument:        map[string]string{"invoice": s.KnownDocument.Invoice, "despatch": s.KnownDocument.Despatch},
+			Checks:                 s.Checks,
+			Roles:                  s.Documents.set(),
 			Form:                   unless(s.FunctionalAcknowledgement, byVersion),
 			TA1:                    unless(s.TA1, requested),
 			Acknowledge:            s.AcknowledgeBy,
+			Advise:                 s.adviseBy(),
 			AcknowledgeURL:         unless(s.AcknowledgeURL, nowhere),
 			AcknowledgeSecret:      unless(s.AcknowledgeSecret, nowhere),
 			Processing:             s.Processing,

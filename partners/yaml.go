@@ -24,6 +24,7 @@ var misplaced = map[string]string{
 	"charset": "reading", "default_charset": "reading", "byte_order_mark": "reading", "blank_lines": "reading",
 	"padding": "reading", "leading_zeros": "reading", "surrounding_text": "reading", "line_wraps": "reading",
 	"structure": "reading", "guide": "reading",
+	"roles":   "documents",
 	"profile": "as4", "agreement": "as4", "services": "as4", "unsigned": "as4", "unencrypted": "as4", "signatures": "as4",
 }
 
