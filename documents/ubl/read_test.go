@@ -55,6 +55,30 @@ func mapped(t testing.TB, text []byte) *documents.Document {
 	return d
 }
 
+// all maps what messages of EDIFACT or X12 text it can.
+func all(text []byte) (list []*documents.Document) {
+	p := edi.Bytes(text)
+	split, scan := edifact.Reader{}.Split, edifact.Reader{}.Scan
+	if x12.Leads(text) {
+		split, scan = x12.Reader{}.Split, x12.Reader{}.Scan
+	}
+	ic, err := split(p, 0)
+	if err != nil {
+		return nil
+	}
+	_ = scan(p, ic, func(i int, b *edi.Body) error { // what the syntax layer refuses is not the subject
+		for _, h := range documents.Handlers() {
+			if h.Type == ic.Messages[i].Type.Type {
+				if d, _ := h.Map(ic, i, b); d != nil {
+					list = append(list, d)
+				}
+			}
+		}
+		return nil
+	})
+	return list
+}
+
 // message maps a message of our own.
 func message(t testing.TB, name string) *documents.Document {
 	t.Helper()
