@@ -16,11 +16,12 @@ type desadv struct {
 	party     *Party
 	reference *Reference
 
-	cps      int            // the package of the current CPS, from 1; 0 before the first
-	current  int            // the package that PAC, PCI and GIN speak of
-	packed   bool           // the current CPS has a PAC
-	children map[int]int    // packages made for further SSCCs, by the package they were split from
-	byID     map[string]int // packages by 7164
+	cps      int         // the package of the current CPS, from 1; 0 before the first
+	current  int         // the package that PAC, PCI and GIN speak of
+	packed   bool        // the current CPS has a PAC
+	children map[int]int // packages made for further SSCCs, by the package they were split from
+	nodes    []int       // the packages of CPS, in their order
+	ranges   int         // SSCCs that ranges stood for
 	seen     map[string]edi.Location
 	marks    map[int][]string // of packages, by their position
 
@@ -43,7 +44,7 @@ func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error
 		d.Lines = make([]Line, 0, n)
 	}
 	if n := countSegments(b, "CPS"); n > 0 {
-		d.Packages = make([]Package, 0, n)
+		d.Packages, m.nodes = make([]Package, 0, n), make([]int, 0, n)
 	}
 	m.read(b, m.segment)
 	m.closeLine()
@@ -402,6 +403,7 @@ func (m *desadv) finish() {
 	if d.IssueDate == "" {
 		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
+	m.settle()
 	m.setMarks()
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
 	parties := d.Detail.Parties

@@ -74,10 +74,14 @@ func held(t interface{ Fatalf(string, ...any) }, ic *edi.Interchange, text []byt
 		if d.Class != ClassGeneric && (len(numbers) == 0 || d.Number != numbers[0]) {
 			t.Fatalf("document %q was sent as %q, the first of which counts", d.Number, numbers)
 		}
+		parents := make([]int, len(d.Packages))
 		for at, pack := range d.Packages {
-			if pack.Parent > at {
-				t.Fatalf("package %d stands in %d, which is not before it", at+1, pack.Parent)
+			if parents[at] = pack.Parent; pack.Parent < 0 || pack.Parent > len(parents) {
+				t.Fatalf("package %d stands in %d of %d", at+1, pack.Parent, len(parents))
 			}
+		}
+		if circles := cutCircles(parents); circles != nil {
+			t.Fatalf("packages stand in each other: %v", circles)
 		}
 		for at, l := range d.Lines {
 			if l.Package > len(d.Packages) {

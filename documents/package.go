@@ -55,16 +55,18 @@ func trimSSCC(s string) string {
 // validSSCC reports whether s has 18 digits of which the last is the check digit
 // of the others (GS1 General Specifications, section 7.9.1).
 func validSSCC(s string) bool {
-	if len(s) != 18 || !isDigits(s) {
-		return false
-	}
+	return len(s) == 18 && isDigits(s) && checkDigit(s[:17]) == int(s[17]-'0')
+}
+
+// checkDigit is that of 17 digits.
+func checkDigit(s string) int {
 	sum := 0
-	for i := 0; i < 17; i++ {
+	for i := range len(s) {
 		weight := 1
 		if i%2 == 0 {
 			weight = 3
 		}
 		sum += weight * int(s[i]-'0')
 	}
-	return (10-sum%10)%10 == int(s[17]-'0')
+	return (10 - sum%10) % 10
 }

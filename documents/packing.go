@@ -9,32 +9,58 @@ import (
 // pack is the package that PAC, PCI, GIN, MEA and QTY speak of now.
 func (m *desadv) pack() *Package { return &m.doc.Packages[m.current-1] }
 
-// openCPS reads CPS: one node of the packaging hierarchy. A parent must stand
-// before its children, so the tree has no cycle; one that does not makes a root.
+// openCPS reads CPS: one node of the packaging hierarchy. What stands in what is known
+// when all are read; see settle.
 func (m *desadv) openCPS(s *segment) {
 	m.closeLine()
 	m.place, m.packed = placePackage, false
-	p := Package{HierarchyID: trimBlanks(s.get(1, 1)), HierarchyParent: trimBlanks(s.get(2, 1)), Level: s.get(3, 1)}
-	if p.HierarchyParent != "" {
-		if parent, ok := m.byID[p.HierarchyParent]; ok {
-			p.Parent = parent
-		} else {
-			m.warn("package-parent", s.Location(2, 1), "no package %s stands before this one", shorten(p.HierarchyParent))
-		}
-	}
-	m.doc.Packages = append(m.doc.Packages, p)
+	m.doc.Packages = append(m.doc.Packages, Package{HierarchyID: trimBlanks(s.get(1, 1)), HierarchyParent: trimBlanks(s.get(2, 1)), Level: s.get(3, 1)})
 	m.cps = len(m.doc.Packages)
 	m.current = m.cps
-	if p.HierarchyID == "" {
-		return
+	m.nodes = append(m.nodes, m.cps)
+}
+
+// settle puts the packages of CPS into each other.
+func (m *desadv) settle() {
+	members := make([]numbered, len(m.nodes))
+	for i, at := range m.nodes {
+		p := &m.doc.Packages[at-1]
+		members[i] = numbered{p.HierarchyID, p.HierarchyParent}
 	}
-	if m.byID == nil {
-		m.byID = map[string]int{}
+	odd := false
+	all := kinOf(members)
+	for i, k := range all {
+		if k.parent > 0 {
+			m.doc.Packages[m.nodes[i]-1].Parent = m.nodes[k.parent-1]
+		}
+		odd = odd || k.again || k.tie > tieBefore
 	}
-	if _, ok := m.byID[p.HierarchyID]; ok {
-		m.warn("package-repeated", s.Location(1, 1), "package %s stands more than once", shorten(p.HierarchyID))
+	if odd {
+		m.tellKin(all)
 	}
-	m.byID[p.HierarchyID] = m.cps
+}
+
+// tellKin finds the CPS again of whose kin there is something to say.
+func (m *desadv) tellKin(all []kin) {
+	at := 0
+	for i := range m.body.Segments {
+		s := &m.body.Segments[i]
+		if !s.Is("CPS") {
+			continue
+		}
+		k, p := all[at], &m.doc.Packages[m.nodes[at]-1]
+		switch at++; k.tie {
+		case tieBehind:
+			m.note("package-order", s.Location(2, 1), "package %s stands behind this one, which it holds", shorten(p.HierarchyParent))
+		case tieMissing:
+			m.warn("package-parent", s.Location(2, 1), "there is no package %s that could hold this one", shorten(p.HierarchyParent))
+		case tieLoop:
+			m.warn("package-parent", s.Location(2, 1), "package %s is this one, or stands in it", shorten(p.HierarchyParent))
+		}
+		if k.again {
+			m.warn("package-repeated", s.Location(1, 1), "package %s stands more than once", shorten(p.HierarchyID))
+		}
+	}
 }
 
 // inside adds a package inside or beside the CPS's own.
@@ -178,6 +204,14 @@ func (m *desadv) lineIdentity(kind, from, to string) {
 // becomes a package of its own inside it. SSCCs are stored as sent and flagged: a
 // gateway mends no check digits and merges no pallets.
 func (m *desadv) unit(sscc, to string, at edi.Location) {
+	if to != "" {
+		if all := m.span(sscc, to); all != nil {
+			for _, one := range all {
+				m.unit(one, "", at)
+			}
+			return
+		}
+	}
 	valid := validSSCC(sscc)
 	if !valid {
 		m.warn("sscc-check-digit", at, "%s is no valid SSCC: %s", shorten(sscc), ssccFault(sscc))

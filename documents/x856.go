@@ -14,9 +14,10 @@ type x856 struct {
 	despatch *Despatch
 
 	levels []level
-	byID   map[string]int // levels by HL01, from 1
-	rank   [256]int       // of HL03 in the structure of BSN05; see structure
-	at     int            // the level that is read, from 1; 0 before the first
+	kin    []kin    // of levels, also of those that are not read yet
+	usual  string   // structure of the message, where BSN05 does not say it
+	rank   [256]int // of HL03 in the structure of BSN05; see structure
+	at     int      // the level that is read, from 1; 0 before the first
 	inN1   bool
 	party  *Party
 	line   *Line
@@ -34,9 +35,7 @@ func mapX856(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 	d := m.doc
 	d.TypeCode = "351"
 	d.Detail.Despatch = m.despatch
-	if n := countSegments(b, "HL"); n > 0 {
-		m.levels = make([]level, 0, n)
-	}
+	m.foresee(b)
 	m.structure("")
 	m.read(b, m.segment)
 	if !m.begun {
@@ -324,7 +323,7 @@ func (m *x856) finish() {
 	if d.IssueDate == "" && m.begun {
 		m.warn("issue-date-missing", m.bsnAt, "BSN03 says no document date")
 	}
-	m.place()
+	m.settle()
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
 	parties := d.Detail.Parties
 	d.Issuer = issuer(m.ic, parties, "SU", "SE", "VN", "SF")

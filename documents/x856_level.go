@@ -9,11 +9,10 @@ import (
 // level is one HL.
 type level struct {
 	kind   string // HL03
-	parent int    // in levels, from 1; 0 for a root. It stands before its children, so the tree has no cycle
-	pack   int    // the package that it is, or stands in, from 1; 0 for none
-	own    bool   // pack is its own
-	line   int    // the line that it is, or stands beneath, from 1; 0 for none
-	order  string // PRF01 of it, or of what it stands in
+	parent int    // in levels, from 1; 0 for a root
+	pack   int    // the package that it is, from 1; 0 for none
+	line   int    // the line that it is, from 1; 0 for none
+	order  string // its PRF01
 
 	nearest [len(levelKinds) + 1]int // the nearest level of each kind among it and those it stands beneath, from 1, of others last; 0 for none
 }
@@ -26,17 +25,62 @@ var structures = map[string]string{
 	"0001": "SOTPI", "0002": "SOITP", "0003": "STPOI", "0004": "SOI", "0005": "SOI",
 }
 
-// structure ranks the levels as BSN05 orders them; the usual order where it is not
-// known.
+// structure ranks the levels as BSN05 orders them; as the message does where that is
+// not known.
 func (m *x856) structure(code string) {
 	order, ok := structures[code]
 	if !ok {
-		order = structures["0001"]
+		if order = m.usual; order == "" {
+			order = structures["0001"]
+		}
 	}
 	m.rank = [256]int{}
 	for i := range len(order) {
 		m.rank[order[i]] = i + 1
 	}
+}
+
+// structureOf tells the structure by the order in which kinds of levels follow each
+// other: packages before any order hold orders, and packages that follow items alone
+// are those items'.
+func structureOf(kinds []string) string {
+	pack, order, item, direct := false, false, false, false
+	for i, kind := range kinds {
+		switch kind {
+		case "T", "P":
+			direct = direct || i > 0 && (kinds[i-1] == "S" || kinds[i-1] == "O")
+			pack = true
+		case "O":
+			if pack && !order {
+				return structures["0003"]
+			}
+			order = true
+		case "I":
+			item = true
+		}
+	}
+	if pack && item && !direct {
+		return structures["0002"]
+	}
+	return structures["0001"]
+}
+
+// foresee reads how the levels number themselves, before they are read: one may name a
+// parent that stands behind it.
+func (m *x856) foresee(b *edi.Body) {
+	n := countSegments(b, "HL")
+	if n == 0 {
+		return
+	}
+	m.levels = make([]level, 0, n)
+	members, kinds := make([]numbered, 0, n), make([]string, 0, n)
+	for i := range b.Segments {
+		if s := &b.Segments[i]; s.Is("HL") {
+			members = append(members, numbered{trimBlanks(s.Get(1, 1)), trimBlanks(s.Get(2, 1))})
+			kinds = append(kinds, s.Get(3, 1))
+		}
+	}
+	m.kin, m.usual = kinOf(members), structureOf(kinds)
 }
 
 // rankOf is the rank of a level by its code; 0 of one that has none.
@@ -51,23 +95,34 @@ func (m *x856) rankOf(kind string) int {
 func (m *x856) openLevel(s *segment) {
 	id, parentID := trimBlanks(s.get(1, 1)), trimBlanks(s.get(2, 1))
 	l := level{kind: s.get(3, 1)}
-	switch parent, known := m.byID[parentID]; {
-	case parentID != "" && known:
-		l.parent = parent
-	case parentID != "":
+	of := m.kin[len(m.levels)]
+	switch of.tie {
+	case tieBefore:
+		l.parent = of.parent
+	case tieBehind:
+		l.parent = of.parent
+		m.note("level-order", s.Location(2, 1), "level %s stands behind this one, which it holds", shorten(parentID))
+	case tieMissing:
 		l.parent = m.above(l.kind)
-		m.warn("level-parent", s.Location(2, 1), "no level %s stands before this one; it is put where its kind %s belongs", shorten(parentID), shorten(l.kind))
-	case len(m.levels) > 0 && m.rankOf(l.kind) != 1:
-		// QUIRK: HL02 is left out by senders whose order of levels says it all.
+		m.warn("level-parent", s.Location(2, 1), "there is no level %s; this one is put where its kind %s belongs", shorten(parentID), shorten(l.kind))
+	case tieLoop:
 		l.parent = m.above(l.kind)
-		m.warn("level-parent", s.Location(2, 1), "HL02 is missing; the level is put where its kind %s belongs", shorten(l.kind))
+		m.warn("level-parent", s.Location(2, 1), "level %s is this one, or stands beneath it; it is put where its kind %s belongs", shorten(parentID), shorten(l.kind))
+	case tieNone:
+		if len(m.levels) > 0 && m.rankOf(l.kind) != 1 {
+			// QUIRK: HL02 is left out by senders whose order of levels says it all.
+			l.parent = m.above(l.kind)
+			m.warn("level-parent", s.Location(2, 1), "HL02 is missing; the level is put where its kind %s belongs", shorten(l.kind))
+		}
 	}
-	if l.kind == "" {
+	switch {
+	case l.kind == "":
 		m.warn("level-kind", s.Location(3, 1), "HL03 does not say what the level is")
+	case kindAt(l.kind) == len(levelKinds):
+		m.note("level-kind", s.Location(3, 1), "a level %s is none that we know; it holds what stands beneath it", shorten(l.kind))
 	}
-	if l.parent > 0 {
-		p := &m.levels[l.parent-1]
-		l.pack, l.line, l.order, l.nearest = p.pack, p.line, p.order, p.nearest
+	if l.parent > 0 && l.parent <= len(m.levels) {
+		l.nearest = m.levels[l.parent-1].nearest
 	}
 	l.nearest[kindAt(l.kind)] = len(m.levels) + 1
 	m.line = nil
@@ -79,16 +134,9 @@ func (m *x856) openLevel(s *segment) {
 	case "I":
 		m.openItem()
 	}
-	if id == "" {
-		return
-	}
-	if m.byID == nil {
-		m.byID = map[string]int{}
-	}
-	if _, known := m.byID[id]; known {
+	if of.again {
 		m.warn("level-repeated", s.Location(1, 1), "level %s stands more than once", shorten(id))
 	}
-	m.byID[id] = m.at
 }
 
 // above finds the level under which one of a kind belongs where HL02 does not say so:
@@ -120,7 +168,7 @@ func kindAt(kind string) int {
 
 // pack is the package of the level that is read, nil where it is none itself.
 func (m *x856) pack() *Package {
-	if m.at == 0 || !m.levels[m.at-1].own {
+	if m.at == 0 || m.levels[m.at-1].pack == 0 {
 		return nil
 	}
 	return &m.doc.Packages[m.levels[m.at-1].pack-1]
@@ -128,29 +176,67 @@ func (m *x856) pack() *Package {
 
 func (m *x856) openPackage(id, parent string) {
 	l := &m.levels[m.at-1]
-	p := Package{Parent: l.pack, HierarchyID: id, HierarchyParent: parent, Level: "1"} // 7075: inner
+	p := Package{HierarchyID: id, HierarchyParent: parent, Level: "1"} // 7075: inner
 	if l.kind == "T" {
 		p.Level = "3" // outer
 	}
-	p.Detail = &PackageDetail{RawLevel: l.kind, Line: l.line}
+	p.Detail = &PackageDetail{RawLevel: l.kind}
 	m.doc.Packages = append(m.doc.Packages, p)
-	l.pack, l.own, l.line = len(m.doc.Packages), true, 0
+	l.pack = len(m.doc.Packages)
 }
 
 func (m *x856) openItem() {
-	l := &m.levels[m.at-1]
-	line := Line{Package: l.pack, OrderReference: l.order}
-	if l.line > 0 { // an item of an item: a kit's part
-		line.SubOf = m.doc.Lines[l.line-1].No
-	}
-	m.doc.Lines = append(m.doc.Lines, line)
-	l.line = len(m.doc.Lines)
-	m.line = &m.doc.Lines[l.line-1]
+	m.doc.Lines = append(m.doc.Lines, Line{})
+	m.levels[m.at-1].line = len(m.doc.Lines)
+	m.line = &m.doc.Lines[len(m.doc.Lines)-1]
 }
 
-// place puts lines into the package that stands beneath them, where it is a single one
+// inherited is what a level has of those that it stands in.
+type inherited struct {
+	pack, line int // the nearest, from 1; a line that holds the package is none
+	order      string
+}
+
+// settle puts packages and lines where their levels stand, once all are read.
+func (m *x856) settle() {
+	parents := make([]int, len(m.levels))
+	for i := range m.levels {
+		parents[i] = m.levels[i].parent
+	}
+	cutCircles(parents) // a level that was put by its kind may have closed one
+	within := make([]inherited, len(m.levels))
+	rootsFirst(parents, func(i int) {
+		l, in := &m.levels[i], inherited{}
+		if parents[i] > 0 {
+			in = within[parents[i]-1]
+		}
+		if l.order != "" {
+			in.order = l.order
+		}
+		switch {
+		case l.pack > 0:
+			p := &m.doc.Packages[l.pack-1]
+			p.Parent, p.Detail.Line = in.pack, in.line
+			in.pack, in.line = l.pack, 0
+		case l.line > 0:
+			line := &m.doc.Lines[l.line-1]
+			line.Package = in.pack
+			if line.OrderReference == "" {
+				line.OrderReference = in.order
+			}
+			if in.line > 0 { // an item of an item: a kit's part
+				line.SubOf = m.doc.Lines[in.line-1].No
+			}
+			in.line = l.line
+		}
+		within[i] = in
+	})
+	m.unpack()
+}
+
+// unpack puts lines into the package that stands beneath them, where it is a single one
 // and they stand in none.
-func (m *x856) place() {
+func (m *x856) unpack() {
 	beneath := make(map[int]int)
 	for i := range m.doc.Packages {
 		if line := m.doc.Packages[i].Detail.Line; line > 0 {
@@ -276,12 +362,7 @@ func (m *x856) lin856(s *segment) {
 		return
 	}
 	m.line.No = trimBlanks(s.get(1, 1))
-	order := m.line.OrderReference
-	m.line.OrderReference = "" // one in the pairs is nearer
 	itemsX12(m.line, s, 2)
-	if m.line.OrderReference == "" {
-		m.line.OrderReference = order
-	}
 }
 
 // sn1 reads SN1: 01 number, 02 and 03 quantity shipped and its unit, 05 ordered.
