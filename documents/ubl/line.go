@@ -108,7 +108,7 @@ func lineReference(rest *documents.LineDetail, role string) string {
 // where is lost.
 func (o *out) orderLine(l *documents.Line, i int) {
 	order := l.OrderReference
-	if order == o.d.OrderReference || o.d.OrderReference == "" && order == o.orderOfLines() {
+	if order == o.ordered {
 		order = ""
 	}
 	line := l.OrderLine

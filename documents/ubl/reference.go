@@ -65,6 +65,7 @@ func (o *out) order() {
 			o.tell(Derived, "BT-13", "the order, which all lines name")
 		}
 	}
+	o.ordered = order
 	for i := range o.d.Detail.References {
 		if r := &o.d.Detail.References[i]; r.Role == "order" && r.Number != "" && r.Number != order {
 			o.tell(LeftOut, "BT-13", "further orders of the document: EN 16931 has one; those of lines stand there")
@@ -73,6 +74,7 @@ func (o *out) order() {
 	o.x.group("OrderReference", func() {
 		if order == "" && sales != "" {
 			order = notAvailable // the schema demands the buyer's number
+			o.tell(Derived, "BT-13", "NA as the order, which the schema demands beside the seller's number of it")
 		}
 		o.x.leaf("ID", order)
 		o.x.leaf("SalesOrderID", sales)

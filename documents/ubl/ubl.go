@@ -73,6 +73,7 @@ type out struct {
 	sums    sums               // what was derived
 	nets    []documents.Number // of each line, where one had to be derived; else nil
 	tree    *tree              // of lines and those that detail them; nil where none does
+	ordered string             // BT-13: the order of the document, or that of all lines
 }
 
 // guide is how a sender uses what message guides understand in different ways.

@@ -25,11 +25,18 @@ func invoice(header, lines string) string {
 func of(t testing.TB, text string) *documents.Document {
 	t.Helper()
 	at := strings.Index(text, "UNT+")
+	if at < 0 {
+		return mapped(t, []byte(text))
+	}
 	segments := strings.Count(text[strings.Index(text, "UNH+"):at], "'") + 1
 	return mapped(t, []byte(fmt.Sprintf("%sUNT+%d+1'UNZ+1+1'", text[:at], segments)))
 }
 
 const line = "LIN+1'IMD+F++:::Nail'QTY+47:2:PCE'MOA+203:10.00'PRI+AAA:5.00'TAX+7+VAT+++:::19+S'"
+
+// request is an 810 that asks for a credit.
+const request = "ISA*00*          *00*          *ZZ*A              *ZZ*B              *261127*1015*U*00401*000000001*0*P*>~" +
+	"GS*IN*A*B*20261127*1015*1*X*004010~ST*810*0001~BIG*20261127*7*****RA~CUR*SE*EUR~IT1**1*EA*1.00~TDS*100~SE*6*0001~GE*1*1~IEA*1*000000001~"
 
 func TestUnfit(t *testing.T) {
 	for what, want := range map[string]struct{ text, reason string }{
@@ -39,6 +46,7 @@ func TestUnfit(t *testing.T) {
 		"an invoice without a date":   {strings.Replace(invoice("", line), "DTM+137:20261127:102'", "", 1), "no document date"},
 		"an invoice without currency": {strings.Replace(invoice("", line), "CUX+2:EUR:4'", "", 1), "no currency"},
 		"an invoice without lines":    {invoice("", ""), "no lines"},
+		"a request for credit":        {request, "x12:RA"},
 		"a line that says no amount":  {invoice("", line+"LIN+2'QTY+47:1:PCE'"), "line 2 says neither an amount"},
 	} {
 		t.Run(what+" is no UBL, and nothing is written", func(t *testing.T) {
@@ -124,6 +132,11 @@ func TestRemarks(t *testing.T) {
 			"left_out: the party carrier",
 		}},
 		{"an allowance without a reason is told", "ALC+A'MOA+204:1.00'TAX+7+VAT+++:::19+S'", line, []string{"BT-97 missing: why there is an allowance or charge"}},
+		{"an order that all lines name is the document's", "", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{"BT-13 derived: the order, which all lines name"}},
+		{"an order without its line is told", "RFF+ON:B1'", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{
+			"BT-132 derived: line 1: NA as the line of the order, which the schema demands beside the order",
+		}},
+		{"the seller's number of an order alone is told", "RFF+VN:A1'", line, []string{"BT-13 derived: NA as the order, which the schema demands beside the seller's number of it"}},
 		{"a line keeps its batch to itself", "", line + "GIN+BX+B7'", []string{"left_out: line 1: batch, dates of the goods and serial numbers"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
