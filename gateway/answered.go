@@ -90,7 +90,7 @@ func (p *part) readAnswers(in *intake) error {
 
 // subjectsOf gives what an answer is about, each with the references of ours that may
 // be meant: what it names, without leading zeros. CONTRL and TA1 name an interchange,
-// 997 and 999 a group FA, 824 each group or set in an OTI, APERAK a former message.
+// 997 and 999 a group FA or AG, 824 each group or set in an OTI, APERAK a former message.
 func subjectsOf(a *edi.Answer) []*heard {
 	if len(a.Judgements) == 0 {
 		return nil
@@ -101,7 +101,7 @@ func subjectsOf(a *edi.Answer) []*heard {
 	case "CONTRL", "TA1":
 		return whole(ours(first.Interchange.ControlReference), "")
 	case "997", "999":
-		if first.Group == nil || first.Group.FunctionalID != "" && first.Group.FunctionalID != "FA" { // of documents
+		if first.Group == nil || !slices.Contains(ourGroups, first.Group.FunctionalID) { // of documents
 			return whole(nil, "")
 		}
 		return whole(oursOfGroup(first.Group.Reference), first.Group.Reference)
@@ -126,6 +126,10 @@ func subjectsOf(a *edi.Answer) []*heard {
 	}
 	return whole(names, "")
 }
+
+// ourGroups are the functional groups that hold what we send: 997 and 999, and 824. An
+// answer may leave out which it is.
+var ourGroups = []string{"", "FA", "AG"}
 
 // formerMessage are the codes of 1153 for a message that went before: its number, and
 // its sender's reference.

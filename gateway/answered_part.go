@@ -15,7 +15,7 @@ func (h *heard) means(s *outbox.Sent) bool {
 	h.of, h.part = nil, ""
 	switch h.answer.Kind {
 	case "CONTRL", "TA1":
-		if (h.answer.Kind == "CONTRL") != (s.Type == "CONTRL") { // each is of its own syntax
+		if (h.answer.Kind == "CONTRL") != (s.Type == "CONTRL" || s.Type == "APERAK") { // each is of its own syntax
 			return false
 		}
 		h.says, h.of = h.answer.On(s.Group, s.Message)

@@ -26,6 +26,7 @@ type plan struct {
 	claims    []*dedup.Key   // new keys, sorted
 	guarding  *guarding      // nil until the messages to be posted are sorted
 	created   []outbox.Event // of documents, not queued yet
+	advices   []outbox.Event // application advices on what the guard holds
 	supersede []supersession
 	stale     []supersession // revisions that came after a newer one
 	again     []supersession // posted where nothing stands any more: they end nothing

@@ -31,6 +31,7 @@ func (x *deciding) decideHeld() error {
 	if err != nil {
 		return err
 	}
+	x.stood = held
 	var why []string
 	posted := x.posted()
 	for i := range v.Messages {
@@ -66,6 +67,7 @@ func (x *deciding) closeHeld(v *dedup.Variant) error {
 	if len(held) == 0 {
 		return decidedBefore(x.alert)
 	}
+	x.stood = held
 	for _, i := range held {
 		v.Messages[i].Fate = dedup.HeldClosed
 	}

@@ -20,6 +20,9 @@ func (x *deciding) prepareTransport(ctx context.Context) error {
 	ctx, timely, cancel := inTime(ctx, v.Length)
 	defer cancel()
 	if x.row.Choice == RejectPayload {
+		if err := x.readAbroad(ctx, t.Partner, v); err != nil {
+			return timely(err)
+		}
 		x.in = &intake{Delivery: &Delivery{Partner: x.owner, SHA256: v.SHA256}, id: x.g.NewID(), started: time.Now(), now: x.g.Now(), key: ref, wholly: true}
 		return nil
 	}

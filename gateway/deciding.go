@@ -100,10 +100,13 @@ type deciding struct {
 	did      Ruling
 	length   int64 // of the payload, in bytes
 
-	refused  []*dedup.Variant // decided against
-	told     []bool           // beside refused: positively
-	settled  []*dedup.Alert   // of kind document, whose held messages a replacement closes
-	nextOpen bool             // another payload of the alert is still undecided
+	refused  []*dedup.Variant   // decided against
+	told     []bool             // beside refused: positively
+	settled  []*dedup.Alert     // of kind document, whose held messages a replacement closes
+	stood    []int              // messages that were held, of kind document
+	refusing map[[32]byte]*part // what would be refused, as far as the partner is advised on it; nil: it cannot be read
+	abroad   []*part            // likewise, the interchanges of a payload that drifted under its transport id
+	nextOpen bool               // another payload of the alert is still undecided
 }
 
 // rule runs a decision until the keys hold still under it.
@@ -145,6 +148,9 @@ func (x *deciding) prepare(ctx context.Context) error {
 	}
 	k, v, err := x.load(ctx, "the key %s is no longer kept")
 	if err != nil {
+		return err
+	}
+	if err := x.readRefused(ctx, k, v); err != nil {
 		return err
 	}
 	if x.in != nil && x.in.parts[0].ic.PayloadSHA256 == v.SHA256 { // judged before it started again
@@ -271,8 +277,11 @@ func (g *Gateway) reread(ctx context.Context, in *intake, k *dedup.Key, v *dedup
 		return err
 	}
 	n, err := g.Numbers.Next(ctx, owner.ID, "interchange")
+	if err != nil {
+		return err
+	}
 	p.number = strconv.FormatInt(n, 10)
-	return err
+	return g.numberAdvice(ctx, p)
 }
 
 func (x *deciding) commitInTime(ctx context.Context) error {

@@ -52,9 +52,13 @@ func (g *Gateway) writeUnder(ctx context.Context, s *session, pl *plan, k *dedup
 func (x *deciding) close(ctx context.Context, s *session, events []outbox.Event) error {
 	x.count()
 	x.settle(s)
-	notices := x.notices()
+	advices, err := x.advices()
+	if err != nil {
+		return err
+	}
+	notices := x.notices(advices)
 	x.did.Notices = len(notices)
-	events = append(append(events, notices...), x.alertNotices()...)
+	events = append(append(append(events, advices...), notices...), x.alertNotices()...)
 	if !x.alert.Test {
 		events = append(events, x.event(outbox.KindEvent, outbox.DriftDecided, x.decidedData()))
 	}
@@ -189,8 +193,9 @@ func (x *deciding) digests() []string {
 }
 
 // notices tells the partner what no answer told him. After a held drift, and for
-// a held document, he was told positively and is told otherwise now.
-func (x *deciding) notices() []outbox.Event {
+// a held document, he was told positively and is told otherwise now. Where an advice
+// tells him the same, it is named.
+func (x *deciding) notices(advices []outbox.Event) []outbox.Event {
 	add := func(digest [32]byte, positively bool) outbox.Event {
 		data := map[string]any{"alert_id": x.alert.ID, "message_id": x.alert.MessageID, "payload_sha256": hexOf(digest), "decision": x.d.Choice,
 			"reason": x.d.Reason, "told_positively": positively}
@@ -202,6 +207,11 @@ func (x *deciding) notices() []outbox.Event {
 		}
 		if x.alert.Test {
 			data["test"] = true
+		}
+		for i := range advices {
+			if x.row.Kind == dedup.KindTransport || advices[i].Acknowledges.SHA256 == digest {
+				data["advice"] = adviceIn(&advices[i])
+			}
 		}
 		return x.event(outbox.KindNotice, outbox.NoticeRefused, data)
 	}

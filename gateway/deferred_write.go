@@ -128,7 +128,13 @@ func (x *deferredJob) close(ctx context.Context, s *session, pl *plan, failure s
 			"payload_sha256": hexOf(x.v.SHA256), "refused": refused, "dead": dead})
 	}
 	if x.ended && x.refusedNow(pl) {
-		tell(outbox.KindNotice, outbox.NoticeRefused, map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": refused, "told_positively": true})
+		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": refused, "told_positively": true}
+		advice, err := x.adviseRefused(pl)
+		if err != nil {
+			return err
+		}
+		events = withAdvice(events, advice, data)
+		tell(outbox.KindNotice, outbox.NoticeRefused, data)
 	}
 	if err := outbox.QueueEvents(s.batch, events); err != nil {
 		return err
@@ -160,6 +166,22 @@ func (x *deferredJob) test() bool {
 		return x.in.parts[0].ic.Test
 	}
 	return strings.HasPrefix(x.key.ID, "unb:test:") || strings.HasPrefix(x.key.ID, "isa:test:") // it could not be read
+}
+
+// adviseRefused advises on what this run refused, unless a functional acknowledgement
+// that says so leaves with it.
+func (x *deferredJob) adviseRefused(pl *plan) (*outbox.Event, error) {
+	r := pl.results[0]
+	if r.functional != nil && outbox.AcknowledgementTargets[x.owner.Policy.Acknowledge] != "" {
+		return nil, nil
+	}
+	var refused []int
+	for i := range r.before {
+		if r.before[i] == dedup.Pending && r.variant.Messages[i].Fate.IsRefused() {
+			refused = append(refused, i)
+		}
+	}
+	return x.g.adviseRefused(r, x.in.now, refused)
 }
 
 // refusedNow reports whether this run refused something that was pending: what was

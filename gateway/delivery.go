@@ -209,6 +209,9 @@ type Format struct {
 	// Acknowledge writes the functional acknowledgement and names what it is. It is
 	// nil where the syntax has nothing to say.
 	Acknowledge func(ic *edi.Interchange, a edi.Acknowledgement) (kind string, content []byte, err error)
+	// Advise writes the application advice on an interchange, and names what it is. It is
+	// nil where there is nothing to name; without it nobody is advised.
+	Advise func(ic *edi.Interchange, a edi.Advice) (kind string, content []byte, err error)
 	// Answers hands out what an interchange that was scanned says of interchanges
 	// of ours: CONTRL and APERAK, or TA1, 997, 999 and 824. It reads nothing where
 	// there are none. It is nil where the syntax has no answers.

@@ -72,6 +72,8 @@ type part struct {
 	listed   []string              // document numbers of the first messages
 	arrival  Arrival
 	number   string // control reference of our acknowledgement
+	advice   string // of our application advice, once it is leased
+	advising bool   // one is needed
 	compared *comparison
 	moved    bool // the original was not where its key said, once
 

@@ -79,7 +79,10 @@ where an operator's decision cancelled, than that of the payload it put in the p
 | known | replaces (5, 18) or cancels (1, 17), not newer | posted as a superseded revision |
 | known | replaces or cancels, newer | the next revision; ends the document that stands, if one does |
 | said the same, and nothing stands any more | original, newer | posted as the next revision, linked |
-| known otherwise | original | ` + "`on_known_document`" + `: held, or posted as a further document, linked, noted |
+| known otherwise | original | ` + "`known_document`" + `: held, or posted as a further document, linked, noted |
+
+What is held is told by no CONTRL or 997: a partner who [takes them](../how-to/acknowledge.md#what-no-acknowledgement-says)
+gets one APERAK or 824 that names all that the interchange has held, and another when it is decided.
 
 An example: REF1 brings R-1 and R-2; another REF1 with R-1 alone drifts, and replace
 cancels R-2. R-2 under REF9 is posted again if REF9 is newer than the second REF1, and
@@ -91,7 +94,8 @@ const decisionsHead = `
 
 What an operator decides about a drift. Each is one transaction under the key's
 lock, checked against what stands then, and is applied once; while something under
-the key is being processed it is refused. D is the payload that drifted. One that
+the key is being processed it is refused. A notice is an APERAK or 824 to a partner who
+[takes them](../how-to/acknowledge.md#what-no-acknowledgement-says), and an event for your people. D is the payload that drifted. One that
 posts, replaces or cancels an invoice needs a second person, unless the partner's
 ` + "`four_eyes`" + ` is ` + "`off`" + `. After row I1 there is no original: keep_original, process_as_new
 and reject_and_notify apply.

@@ -25,6 +25,11 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 	}
 	parts := in.toPrepare()
 	for _, p := range parts {
+		if p.advising {
+			if err := g.numberAdvice(ctx, p); err != nil {
+				return err
+			}
+		}
 		if p.number != "" {
 			continue
 		}

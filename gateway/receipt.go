@@ -318,14 +318,15 @@ func (g *Gateway) acknowledge(pl *plan, r *result) (*FunctionalAcknowledgement, 
 	if b == nil {
 		return nil, nil
 	}
-	out := &FunctionalAcknowledgement{Type: kind}
+	r.functional = functionalOf(kind, b)
+	return r.functional, nil
+}
+
+func functionalOf(kind string, b []byte) *FunctionalAcknowledgement {
 	if utf8.Valid(b) {
-		out.Content = string(b)
-	} else {
-		out.Base64 = b
+		return &FunctionalAcknowledgement{Type: kind, Content: string(b)}
 	}
-	r.functional = out
-	return out, nil
+	return &FunctionalAcknowledgement{Type: kind, Base64: b}
 }
 
 // bytes are those that leave.

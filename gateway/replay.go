@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/dedup"
+	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
@@ -83,11 +84,12 @@ type letter struct {
 	discards     bool
 	reason, note string
 
-	owner *partners.Partner
-	in    *intake
-	key   *dedup.Key
-	v     *dedup.Variant
-	out   Replayed
+	owner    *partners.Partner
+	in       *intake
+	envelope *part // of what is given up, as far as the partner is advised on it
+	key      *dedup.Key
+	v        *dedup.Variant
+	out      Replayed
 }
 
 func (x *letter) ref() dedup.Ref { return dedup.Ref{Partner: x.l.Partner, ID: x.l.MessageID} }
@@ -138,6 +140,11 @@ func (x *letter) under(ctx context.Context, judged bool, work func(context.Conte
 			return err
 		}
 		x.in.parts[0].arrival.Replay = true
+		if x.discards && !x.dry && adviseTarget(x.owner) != "" && Answer(x.v.Answer).positive() {
+			if x.envelope, err = x.g.storedEnvelope(ctx, x.ref(), x.v, x.owner); err != nil {
+				return err
+			}
+		}
 	}
 	s, err := x.g.begin(ctx)
 	if err != nil {
@@ -254,14 +261,14 @@ func (x *letter) keepPayload(ctx context.Context, s *session, p *part) error {
 }
 
 func (x *letter) discard(ctx context.Context, s *session) error {
-	gone := 0
+	var gone []int
 	for i := range x.v.Messages {
 		if m := &x.v.Messages[i]; m.Fate.IsDead() || m.Fate == dedup.Pending {
 			*m = dedup.MessageState{SHA256: m.SHA256, Fate: dedup.Discarded}
-			gone++
+			gone = append(gone, i)
 		}
 	}
-	if gone == 0 || x.v.State == dedup.Superseded {
+	if len(gone) == 0 || x.v.State == dedup.Superseded {
 		return refusal(NothingToDo, "nothing of the payload is dead or pending")
 	}
 	if x.v.State == dedup.Received {
@@ -271,15 +278,19 @@ func (x *letter) discard(ctx context.Context, s *session) error {
 	x.v.State = dedup.StateOf(x.v.Messages, dedup.Rejected)
 	x.key.Touch(x.v)
 	x.tell(&result{variant: x.v})
-	x.out.Discarded = gone
+	x.out.Discarded = len(gone)
 	var events []outbox.Event
 	if Answer(x.v.Answer).positive() {
 		x.out.Notices = 1
-		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": gone, "reason": x.reason, "told_positively": true}
+		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": len(gone), "reason": x.reason, "told_positively": true}
 		if x.note != "" {
 			data["note"] = x.note
 		}
-		events = append(events, outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads),
+		advice, err := x.adviseGivenUp(gone)
+		if err != nil {
+			return err
+		}
+		events = append(withAdvice(events, advice, data), outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads),
 			Kind: outbox.KindNotice, Type: outbox.NoticeDiscarded, Subject: x.key.Partner + "/" + x.key.ID, Data: data})
 	}
 	if x.dry {
@@ -293,6 +304,23 @@ func (x *letter) discard(ctx context.Context, s *session) error {
 		return err
 	}
 	return s.commit(ctx)
+}
+
+// adviseGivenUp advises on the messages that are given up, of which nothing is known but
+// where they stand: our handler has failed on them.
+func (x *letter) adviseGivenUp(gone []int) (*outbox.Event, error) {
+	if x.dry || x.envelope == nil {
+		return nil, nil
+	}
+	a := edi.Advice{Acceptance: edi.Rejected, Reason: edi.AdviceGivenUp, Text: adviseGivenUp + reasonsAdvised[x.reason]}
+	for _, i := range gone {
+		if i < len(x.envelope.ic.Messages) {
+			a.Messages = append(a.Messages, edi.AdvisedMessage{Index: i})
+		} else {
+			a.Omitted++
+		}
+	}
+	return x.g.advise(x.envelope, x.in.now, a)
 }
 
 // tell counts how the payload stands.

@@ -46,7 +46,7 @@ func edifactFormat() gateway.Format {
 		Answers: func(p *edi.Payload, ic *edi.Interchange, o gateway.Reading, visit func(edi.Answer) error) error {
 			return reader(o).Answers(p, ic, visit)
 		},
-		Acknowledge: edifact.Acknowledge, NeverAcknowledged: []string{"CONTRL"},
+		Acknowledge: edifact.Acknowledge, Advise: edifact.Advise, NeverAcknowledged: []string{"CONTRL"},
 	}
 }
 

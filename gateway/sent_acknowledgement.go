@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"strings"
+	"time"
 
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/outbox"
@@ -16,30 +17,35 @@ func (g *Gateway) sentAcknowledgements(pl *plan) []outbox.Event {
 		if r.functional == nil {
 			continue
 		}
-		owner, f := r.p.owner, r.functional
-		target := outbox.AcknowledgementTargets[owner.Policy.Acknowledge]
-		if target == "" {
+		by := r.p.owner.Policy.Acknowledge
+		if outbox.AcknowledgementTargets[by] == "" {
 			continue
 		}
-		group, message, groups := r.numbers()
-		list = append(list, outbox.Event{Partner: owner.ID, ID: g.NewID(), Month: month(pl.in.now, owner, owner.Retention.Acknowledgements),
-			Kind: outbox.KindAcknowledgement, Type: outbox.AcknowledgementDue, Subject: owner.ID + "/" + r.key.ID, Targets: []string{target},
-			Data: outbox.AcknowledgementBody{Type: f.Type, Syntax: r.p.ic.Syntax, Reference: r.p.number, MessageID: r.key.ID, Content: f.Content, Base64: f.Base64},
-			Acknowledges: &outbox.Acknowledgement{Reference: r.p.number, Type: f.Type, By: owner.Policy.Acknowledge, MessageID: r.key.ID, SHA256: r.p.ic.PayloadSHA256,
-				Group: group, Number: message, Groups: groups}})
+		list = append(list, g.sentOn(r.p, pl.in.now, by, r.p.number, r.functional))
 	}
 	return list
 }
 
-// numbers reads back by which numbers an answer may name what stands first in the
-// functional acknowledgement, and its groups; "" where there is none, as in a TA1. What we wrote can be
+// sentOn is the row of what leaves, by one of outbox.AcknowledgementTargets, to say
+// something of an interchange.
+func (g *Gateway) sentOn(p *part, now time.Time, by, reference string, f *FunctionalAcknowledgement) outbox.Event {
+	group, message, groups := p.format.numbersIn(f)
+	return outbox.Event{Partner: p.owner.ID, ID: g.NewID(), Month: month(now, p.owner, p.owner.Retention.Acknowledgements),
+		Kind: outbox.KindAcknowledgement, Type: outbox.AcknowledgementDue, Subject: p.owner.ID + "/" + p.key.ID, Targets: []string{outbox.AcknowledgementTargets[by]},
+		Data: outbox.AcknowledgementBody{Type: f.Type, Syntax: p.ic.Syntax, Reference: reference, MessageID: p.key.ID, Content: f.Content, Base64: f.Base64},
+		Acknowledges: &outbox.Acknowledgement{Reference: reference, Type: f.Type, By: by, MessageID: p.key.ID, SHA256: p.ic.PayloadSHA256,
+			Group: group, Number: message, Groups: groups}}
+}
+
+// numbersIn reads back by which numbers an answer may name what stands first in what we
+// send, and its groups; "" where there is none, as in a TA1. What we wrote can be
 // read: where it cannot, its control reference alone is left to match answers by.
-func (r *result) numbers() (group, message string, groups []outbox.SentGroup) {
-	text := edi.Bytes(r.functional.bytes())
+func (f *Format) numbersIn(sent *FunctionalAcknowledgement) (group, message string, groups []outbox.SentGroup) {
+	text := edi.Bytes(sent.bytes())
 	read := Reading{Undigested: true}
-	ic, err := r.p.format.Split(text, 0, read)
+	ic, err := f.Split(text, 0, read)
 	if err == nil {
-		err = r.p.format.Scan(text, ic, read, func(int, *edi.Body) error { return nil })
+		err = f.Scan(text, ic, read, func(int, *edi.Body) error { return nil })
 	}
 	if err != nil {
 		return "", "", nil

@@ -347,6 +347,7 @@ func (g *Gateway) events(pl *plan) []outbox.Event {
 		}
 	}
 	events = append(events, g.sentAcknowledgements(pl)...)
+	events = append(events, pl.advices...)
 	events = append(events, g.rejections(pl)...)
 	events = append(events, g.alertNotices(pl)...)
 	events = append(events, pl.created...)

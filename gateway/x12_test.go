@@ -35,6 +35,7 @@ func x12Format() gateway.Format {
 			return reader(o).Answers(p, ic, visit)
 		},
 		Acknowledge: x12.Acknowledge,
+		Advise:      x12.Advise,
 	}
 }
 

@@ -29,7 +29,7 @@ var AcknowledgementTargets = map[string]string{"webhook": AcknowledgementWebhook
 
 // AcknowledgementBody is the outbox row's body.
 type AcknowledgementBody struct {
-	Type      string `json:"type"`      // CONTRL, TA1, 997 or 999
+	Type      string `json:"type"`      // CONTRL, TA1, 997 or 999; APERAK or 824
 	Syntax    string `json:"syntax"`    // edifact or x12
 	Reference string `json:"reference"` // control reference of our interchange
 	MessageID string `json:"message_id"`
@@ -48,8 +48,8 @@ func (b *AcknowledgementBody) Bytes() []byte {
 	return []byte(b.Content)
 }
 
-// Acknowledgement is a functional acknowledgement that was sent, or is being sent, by
-// another way than the response.
+// Acknowledgement is a functional acknowledgement, or an application advice, that was
+// sent, or is being sent, by another way than the response.
 type Acknowledgement struct {
 	Partner    string     `json:"partner"`
 	Event      uuid.UUID  `json:"event_id"`
@@ -78,10 +78,10 @@ type Acknowledgement struct {
 }
 
 // SentGroup is a group FA of ours: one for each version of X12 that the acknowledgement
-// answers, with a set for each group that it does.
+// answers, with a set for each group that it does; or the group AG of an 824.
 type SentGroup struct {
 	Reference string `json:"reference"` // GS06
-	Form      string `json:"form"`      // 997 or 999
+	Form      string `json:"form"`      // 997, 999 or 824
 	Sets      int    `json:"sets"`      // ST02 counts them from 0001
 }
 

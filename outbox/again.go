@@ -9,8 +9,8 @@ type Acknowledged struct {
 	SHA256    []byte // of it
 }
 
-// QueueAcknowledgeAgain has the latest functional acknowledgement of each interchange
-// sent again, with the bytes it had, where its last delivery is not confirmed: it was
+// QueueAcknowledgeAgain has the latest functional acknowledgement of each interchange, and
+// the latest application advice on it, sent again, with the bytes it had, where its last delivery is not confirmed: it was
 // given up, or nobody knows what became of it. One that is still on its way goes on as
 // it was. What somebody else is about to change is left to him.
 func QueueAcknowledgeAgain(b *pgx.Batch, list []Acknowledged) {
@@ -32,6 +32,7 @@ func QueueAcknowledgeAgain(b *pgx.Batch, list []Acknowledged) {
 				and not exists (
 					select from functional_acknowledgement later
 					where later.partner_id = a.partner_id and later.message_id = a.message_id and later.payload_sha256 = a.payload_sha256
+						and (later.type in ('APERAK', '824')) = (a.type in ('APERAK', '824'))
 						and (later.created_at, later.event_id) > (a.created_at, a.event_id))
 			order by e.partner_id, e.event_id, e.target
 			for update of e skip locked)

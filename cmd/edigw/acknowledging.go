@@ -23,7 +23,7 @@ import (
 const acknowledgementWorkers = 16
 
 // prepareAcknowledgements makes what brings functional acknowledgements to partners
-// who do not take them in the response.
+// who do not take them in the response, and application advices.
 func (s *started) prepareAcknowledgements(c workFlags, secrets targets.Secrets, guard *targets.Guard, directory *partners.Directory, clock *gateway.Clock) error {
 	posts := &targets.Acknowledgements{Secret: secrets.Secret, Guard: guard, Now: clock.Now, Address: func(id string) (string, string, error) {
 		p := directory.Partner(id)
@@ -57,7 +57,7 @@ func (s *started) relayAcknowledgements(c workFlags, target outbox.Target, clock
 
 func acknowledgedBy(list []*partners.Partner, by string) (ids []string) {
 	for _, p := range list {
-		if p.Policy.Acknowledge == by {
+		if p.Policy.Acknowledge == by || p.Policy.Advise == by {
 			ids = append(ids, p.ID)
 		}
 	}

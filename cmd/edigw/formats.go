@@ -34,6 +34,7 @@ func formats(tables *structure.Tables) []gateway.Format {
 				return edifactReader(o).Answers(p, ic, visit)
 			},
 			Acknowledge:       edifact.Acknowledge,
+			Advise:            edifact.Advise,
 			NeverAcknowledged: []string{"CONTRL"},
 		},
 		{
@@ -52,6 +53,7 @@ func formats(tables *structure.Tables) []gateway.Format {
 				return x12Reader(o).Answers(p, ic, visit)
 			},
 			Acknowledge: x12.Acknowledge, // it passes over 997 and 999 itself, and answers what stands beside them
+			Advise:      x12.Advise,
 		},
 	}
 }
