@@ -61,6 +61,17 @@ func (n Number) Decimal() decimal.Decimal {
 	return decimal.New(n.small, -int32(n.scale))
 }
 
+// digits is how many digits n is written with, those of a fraction among them.
+func (n Number) digits() int {
+	count := 0
+	for _, c := range n.append(make([]byte, 0, 80)) {
+		if c >= '0' && c <= '9' {
+			count++
+		}
+	}
+	return count
+}
+
 // Sign gives -1, 0 or 1; 0 if there is no value.
 func (n Number) Sign() int {
 	switch {
@@ -157,7 +168,10 @@ type numberFault struct {
 // parseNumber reads a numeric data element of ISO 9735-1 §10: an optional minus,
 // digits, and one decimal mark, which may be comma or point whatever UNA says.
 // There is no exponent and no thousands mark. Blanks around it are padding.
-func parseNumber[T string | []byte](s T) (Number, *numberFault) {
+func parseNumber[T string | []byte](s T) (Number, *numberFault) { return parseDigits(s, maxDigits) }
+
+// parseDigits is parseNumber of so many digits at most.
+func parseDigits[T string | []byte](s T, most int) (Number, *numberFault) {
 	for len(s) > 0 && s[0] == ' ' {
 		s = s[1:]
 	}
@@ -197,8 +211,8 @@ func parseNumber[T string | []byte](s T) (Number, *numberFault) {
 	switch {
 	case count == 0:
 		return Number{}, &numberFault{standard: "37", text: "not a number"}
-	case count > maxDigits:
-		return Number{}, &numberFault{standard: "39", text: fmt.Sprintf("%d digits, more than %d", count, maxDigits)}
+	case count > most:
+		return Number{}, &numberFault{standard: "39", text: fmt.Sprintf("%d digits, more than %d", count, most)}
 	case mark == 0:
 		fault = &numberFault{"38", "no digit before the decimal mark", true}
 	case mark == len(digits)-1:
@@ -284,7 +298,8 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
 		b = b[1 : len(b)-1]
 	}
-	parsed, fault := parseNumber(b)
+	// One that began with its decimal mark has a zero more than was sent.
+	parsed, fault := parseDigits(b, math.MaxUint8)
 	if fault != nil {
 		return fmt.Errorf("number %s: %s", b, fault.text)
 	}
@@ -292,7 +307,8 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ScanNumeric implements pgtype.NumericScanner.
+// ScanNumeric implements pgtype.NumericScanner. It serves connections without Register,
+// which lose the scale of a zero.
 func (n *Number) ScanNumeric(v pgtype.Numeric) error {
 	*n = Number{}
 	switch {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	pgxdecimal "github.com/jackc/pgx-shopspring-decimal"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/edigw/edigw/columns"
@@ -41,13 +40,6 @@ type Row struct {
 // linesAtOnce bounds the arrays of one statement; a longer document takes several
 // statements in the same round trip.
 const linesAtOnce = 20_000
-
-// Register makes decimals travel as numeric in binary on conn. The pool's
-// AfterConnect calls it.
-func Register(conn *pgx.Conn) error {
-	pgxdecimal.Register(conn.TypeMap())
-	return nil
-}
 
 // Queue queues the rows of one partner: one statement for all documents, one for
 // their lines, one for their packages. Every Document has its ID, unique in rows.

@@ -58,7 +58,9 @@ func (m *mapping) real(s *segment, e int) Number {
 		return m.notNumber(s, e, raw, fault.text)
 	}
 	if exponent != 0 && n.Valid() {
-		n = NumberOf(n.Decimal().Shift(int32(exponent)))
+		if n = NumberOf(n.Decimal().Shift(int32(exponent))); n.digits() > maxDigits {
+			return m.notNumber(s, e, raw, fmt.Sprintf("with its exponent it has more than %d digits", maxDigits))
+		}
 	}
 	return n
 }

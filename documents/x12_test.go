@@ -39,6 +39,8 @@ func TestNumbersX12(t *testing.T) {
 		"a comma is no decimal point":                {[]string{"10.00", "1,000"}, "", "", "6 invalid-number"},
 		"letters":                                    {[]string{"10.00", "TEN"}, "", "", "6 invalid-number"},
 		"a plus sign":                                {[]string{"10.00", "+10"}, "", "", "6 invalid-number"},
+		"an exponent that makes it too long":         {[]string{"10.00", "10.5E34"}, "", "", "6 invalid-number"},
+		"one that makes it too small":                {[]string{"10.00", "1E-35"}, "", "", "6 invalid-number"},
 		"an exponent beyond measure":                 {[]string{"10.00", "1E999999999"}, "", "", "6 invalid-number"},
 		"a date that is none":                        {[]string{"BIG*20261127", "BIG*20261131"}, "", "", "8 invalid-date"},
 		"a date of another length":                   {[]string{"BIG*20261127", "BIG*2026"}, "", "", "8 invalid-date"},
