@@ -16,6 +16,9 @@ var (
 	}
 )
 
+// writtenAmounts are written, or are sums of what is.
+var writtenAmounts = []string{"tax_in_tax_currency", "allowances_and_charges", "total", "tax", "taxable"}
+
 // leftOutOfDocument remarks what of the document as a whole has no place.
 func (o *out) leftOutOfDocument() {
 	detail := &o.d.Detail
@@ -30,6 +33,12 @@ func (o *out) leftOutOfDocument() {
 		if !slices.Contains(writtenReferences, r.Role) && (r.Role != "delivery_note" || despatch) {
 			o.tell(LeftOut, "", "a reference of the kind %s", kind(r.Role, r.Qualifier))
 		}
+	}
+	if slices.ContainsFunc(detail.Amounts, func(a documents.Amount) bool { return !slices.Contains(writtenAmounts, a.Role) }) {
+		o.tell(LeftOut, "", "amounts of the document beside its totals")
+	}
+	if slices.ContainsFunc(o.invoice.AllowanceCharges, func(a documents.AllowanceCharge) bool { return a.Rate.Valid() }) {
+		o.tell(LeftOut, "", "what an allowance or charge comes to for one of a quantity")
 	}
 	if len(detail.Measures) > 0 {
 		o.tell(LeftOut, "", "measures of the document")

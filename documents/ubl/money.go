@@ -69,6 +69,9 @@ func (o *out) taxes() {
 	if !o.sums.tax.Valid() {
 		return
 	}
+	if len(o.invoice.Taxes) == 0 { // BR-CO-18
+		o.tell(Missing, "BG-23", "the breakdown of tax")
+	}
 	x.group("TaxTotal", func() {
 		o.amount("TaxAmount", o.sums.tax)
 		for i := range o.invoice.Taxes {
@@ -82,6 +85,9 @@ func (o *out) taxes() {
 				o.tell(Derived, "BT-117", "the amount of a tax, from its basis and rate")
 			}
 			x.group("TaxSubtotal", func() {
+				if !t.Basis.Valid() {
+					o.tell(Missing, "BT-116", "what a tax is reckoned from")
+				}
 				o.amount("TaxableAmount", t.Basis)
 				o.amount("TaxAmount", amount)
 				o.category("TaxCategory", t.Category, t.Rate, "BT-118", -1, t)
@@ -119,6 +125,9 @@ func (o *out) category(name, category string, rate documents.Number, term string
 			o.add(Missing, term, line, "the tax category")
 		}
 	}
+	if category != "" && category != "O" && !rate.Valid() { // BR-48, BR-S-05
+		o.add(Missing, rateTerms[term], line, "the rate of tax")
+	}
 	x.must(name, func() {
 		x.leaf("ID", category)
 		if category != "O" { // BR-O-05: what is outside of tax has no rate
@@ -130,6 +139,9 @@ func (o *out) category(name, category string, rate documents.Number, term string
 		x.group("TaxScheme", func() { x.leaf("ID", o.schemeOf(of)) })
 	})
 }
+
+// rateTerms are the terms of a rate beside those of its category.
+var rateTerms = map[string]string{"BT-95": "BT-96", "BT-118": "BT-119", "BT-151": "BT-152"}
 
 // onlyTax gives the tax of a document that has no other.
 func (o *out) onlyTax() *documents.Tax {

@@ -111,6 +111,9 @@ func (o *out) trader(p *documents.Party, who, nameTerm, countryTerm string, sell
 		o.taxScheme(p.TaxID)
 		if seller {
 			o.registration(p)
+			if r := o.party("tax_representative"); p.TaxID == "" && referenceOf(p, "tax_registration") == "" && (r == nil || r.TaxID == "") { // BR-S-02 and its like
+				o.tell(Missing, "BT-31", "the VAT identifier of the seller")
+			}
 		}
 		x.group("PartyLegalEntity", func() {
 			x.leaf("RegistrationName", name)

@@ -44,7 +44,11 @@ func (o *out) payment() {
 			}
 		})
 	}
-	o.x.group("PaymentTerms", func() { o.x.leaf("Note", o.terms()) })
+	terms := o.terms()
+	if terms == "" && o.d.DueDate == "" && !o.credit && o.sums.payable.Sign() > 0 { // BR-CO-25
+		o.tell(Missing, "BT-9", "when to pay: neither a date nor terms")
+	}
+	o.x.group("PaymentTerms", func() { o.x.leaf("Note", terms) })
 }
 
 // paymentCode gives BT-81.

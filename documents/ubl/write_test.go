@@ -132,6 +132,17 @@ func TestRemarks(t *testing.T) {
 			"left_out: the party carrier",
 		}},
 		{"an allowance without a reason is told", "ALC+A'MOA+204:1.00'TAX+7+VAT+++:::19+S'", line, []string{"BT-97 missing: why there is an allowance or charge"}},
+		{"when to pay and to whose tax office is missing", "", line, []string{
+			"BT-9 missing: when to pay: neither a date nor terms",
+			"BT-31 missing: the VAT identifier of the seller",
+			"BG-23 missing: what tax there is",
+		}},
+		{"what a tax is reckoned from, and its rate, are missing", "", line + "UNS+S'MOA+176:1.90'TAX+7+VAT+++:::+S'MOA+124:1.90'", []string{
+			"BT-116 missing: what a tax is reckoned from",
+			"BT-119 missing: the rate of tax",
+		}},
+		{"the breakdown of tax is missing", "", line + "UNS+S'MOA+176:1.90'", []string{"BG-23 missing: the breakdown of tax"}},
+		{"other amounts have no place", "", line + "UNS+S'MOA+52:1.90'", []string{"left_out: amounts of the document beside its totals"}},
 		{"an order that all lines name is the document's", "", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{"BT-13 derived: the order, which all lines name"}},
 		{"an order without its line is told", "RFF+ON:B1'", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{
 			"BT-132 derived: line 1: NA as the line of the order, which the schema demands beside the order",
