@@ -25,6 +25,7 @@ func (c *call) acceptable() error {
 	}
 	gives := op.gives()
 	for _, t := range gives {
+		t, _, _ = strings.Cut(t, ";") // whatever its parameters
 		if accepts(strings.Join(fields, ","), t) {
 			return nil
 		}

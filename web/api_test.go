@@ -136,7 +136,9 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"POST /subscriptions/{subscription}/resume":   {{"POST", "/subscriptions/other/resume", "application/json", `{}`}},
 		"POST /subscriptions/{subscription}/resend":   {{"POST", "/subscriptions/other/resend", "application/json", `{"partner":"bolt"}`}, {"POST", "/subscriptions/other/resend", "application/json", `{"partner":"acme","event_id":"` + event + `"}`}, {"POST", "/subscriptions/other/resend", "application/json", `{"event_id":"` + event + `"}`}},
 		"POST /subscriptions/{subscription}/dismiss":  {{"POST", "/subscriptions/other/dismiss", "application/json", `{"partner":"acme","event_id":"` + aside + `","reason":"booked by hand"}`}, {"POST", "/subscriptions/other/dismiss", "application/json", `{"partner":"acme","event_id":"` + aside + `"}`}},
-		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}},
+		"GET /documents":               {{"GET", "/documents", "", ""}, {"GET", "/documents?limit=1", "", ""}, {"GET", "/documents?currency=EUR", "", ""}},
+		"GET /documents/export":        {{"GET", "/documents/export?limit=1", "", ""}, {"GET", "/documents/export", "", ""}, {"GET", "/documents/export?format=csv", "", ""}, {"GET", "/documents/export?format=ubl", "", ""}},
+		"GET /schemas/document.json":   {{"GET", "/schemas/document.json", "", ""}},
 		"GET /documents/{document_id}": {{"GET", "/documents/" + uuid.NewString(), "", ""}},
 		"POST /documents/{document_id}/report": {
 			{"POST", "/documents/" + docs.Items[0].ID + "/report", "application/json", `{"is":"posted","note":"booked"}`},

@@ -88,6 +88,10 @@ func understood(rt Route) []string {
 		switch p.Kind {
 		case Time:
 			line += " date-time"
+		case Day:
+			line += " date"
+		case Decimal:
+			line += " " + isDecimal.String()
 		case Limit:
 			line += " integer"
 		case Digest:

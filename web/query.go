@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +23,13 @@ type Kind int
 
 // The kinds of query parameters.
 const (
-	Text   Kind = iota // any text, or one of Values
-	Time               // RFC 3339
-	Digest             // SHA-256, 64 hex digits
-	Cursor             // "next" of the page before
-	Limit              // 1 to 500 items, default 50
+	Text    Kind = iota // any text, or one of Values
+	Time                // RFC 3339
+	Day                 // CCYY-MM-DD
+	Decimal             // like 119.00
+	Digest              // SHA-256, 64 hex digits
+	Cursor              // "next" of the page before
+	Limit               // 1 to 500 items, default 50
 )
 
 // Parameter is a query parameter that a route understands.
@@ -46,7 +49,7 @@ var paging = []Parameter{{"cursor", Cursor, nil}, {"limit", Limit, nil}}
 
 // query holds the parameters of a request, each checked.
 type query struct {
-	text   map[string]string
+	text   map[string]string // of kinds Text, Day and Decimal
 	times  map[string]time.Time
 	digest []byte // the one parameter of kind Digest
 	list   string // whose cursors are taken and given: the path that was asked
@@ -88,6 +91,16 @@ func (q *query) set(p Parameter, v string) error {
 			return badParameter("parameter %q must be a time like 2026-11-28T09:14:00Z, not %q", p.Name, v)
 		}
 		q.times[p.Name] = t
+	case Day:
+		if t, err := time.Parse(time.DateOnly, v); err != nil || t.Year() < 1 {
+			return badParameter("parameter %q must be a day like 2026-11-28, not %q", p.Name, v)
+		}
+		q.text[p.Name] = v
+	case Decimal:
+		if !isDecimal.MatchString(v) {
+			return badParameter("parameter %q must be a number like 119.00, not %q", p.Name, v)
+		}
+		q.text[p.Name] = v
 	case Digest:
 		b, err := hex.DecodeString(v)
 		if err != nil || len(b) != 32 {
@@ -126,6 +139,9 @@ func (q *query) set(p Parameter, v string) error {
 	}
 	return nil
 }
+
+// isDecimal is what a parameter of kind Decimal looks like.
+var isDecimal = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,15})?$`)
 
 func unknownParameter(name string, known []Parameter) error {
 	names := make([]string, len(known))

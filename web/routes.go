@@ -20,6 +20,7 @@ type Route struct {
 // Routes is the whole API: what there is, and who may.
 var Routes = []Route{
 	{http.MethodGet, "/openapi.json", "", nil, (*call).openAPI},
+	{http.MethodGet, schemaPath, "", nil, (*call).documentSchema},
 
 	{http.MethodGet, "/partners", accounts.Viewer, partnerFilters, (*call).listPartners},
 	{http.MethodPut, "/partners", accounts.Admin, nil, (*call).applyPartners},
@@ -82,6 +83,7 @@ var Routes = []Route{
 	{http.MethodPost, "/subscriptions/{subscription}/dismiss", accounts.Operator, nil, (*call).dismissEvent},
 
 	{http.MethodGet, "/documents", accounts.Viewer, documentFilters, (*call).listDocuments},
+	{http.MethodGet, "/documents/export", accounts.Consumer, exportFilters, (*call).exportDocuments},
 	{http.MethodGet, "/documents/{document_id}", accounts.Viewer, nil, (*call).showDocument},
 
 	{http.MethodPost, "/documents/{document_id}/report", accounts.Consumer, nil, (*call).reportDocument},

@@ -8,22 +8,22 @@ import (
 	"strconv"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/edigw/edigw/documents"
 )
 
 type documentsCommand struct {
 	List documentsList `cmd:"" help:"Invoices and despatch advices, the latest first."`
 	Show documentsShow `cmd:"" help:"One document with its lines and packages."`
 
+	Export documentsExport `cmd:"" help:"All documents that a search finds, as JSON Lines, CSV or UBL."`
+	Schema documentsSchema `cmd:"" help:"The JSON Schema of a document."`
+
 	Report documentsReport `cmd:"" help:"Say what was done with a document where it is read: taken, posted, paid or refused."`
 }
 
 type documentsList struct {
-	Partner   string `placeholder:"ID" help:"Only this partner's."`
-	Number    string `placeholder:"NUMBER" help:"Only of this number."`
-	Class     string `placeholder:"WORD" help:"invoice, despatch or generic."`
-	MessageID string `name:"message-id" placeholder:"KEY" help:"Only what this interchange brought."`
-	SSCC      string `name:"sscc" placeholder:"NUMBER" help:"Only despatch advices that name this logistic unit."`
-	Live      bool   `help:"Only documents that count: neither replaced, cancelled, held nor test."`
+	documentSearch
 	listing
 }
 
@@ -58,12 +58,11 @@ func documentRow(d document) []string {
 }
 
 func (c *documentsList) Run(a *app) error {
-	live := ""
-	if c.Live {
-		live = "true"
+	asked, err := c.conditions()
+	if err != nil {
+		return err
 	}
-	q := c.filters("partner", c.Partner, "number", c.Number, "class", c.Class, "message_id", c.MessageID, "sscc", c.SSCC, "live", live)
-	return list(a, c.listing, "/documents", q, documentTitles, documentRow)
+	return list(a, c.listing, "/documents", c.filters(asked...), documentTitles, documentRow)
 }
 
 type documentsShow struct {
@@ -74,6 +73,14 @@ type documentsShow struct {
 
 func (c *documentsShow) Run(a *app) error {
 	return a.show(c.connection, "/documents/"+url.PathEscape(c.Document), c.Output)
+}
+
+type documentsSchema struct{}
+
+// Run writes that of this program's version: there is nothing to ask for.
+func (documentsSchema) Run(a *app) error {
+	_, err := a.stdout.Write(documents.Schema)
+	return err
 }
 
 type documentsReport struct {

@@ -12,7 +12,8 @@ import (
 // commandOf names the command that asks for each route of the API; behind a dash why
 // there is none.
 var commandOf = map[string]string{
-	"GET /openapi.json": "- it describes the API to programs",
+	"GET /openapi.json":          "- it describes the API to programs",
+	"GET /schemas/document.json": "documents schema",
 
 	"GET /partners":                                         "partners list",
 	"PUT /partners":                                         "partners apply",
@@ -66,6 +67,7 @@ var commandOf = map[string]string{
 	"POST /subscriptions/{subscription}/resend":   "subscriptions resend",
 	"POST /subscriptions/{subscription}/dismiss":  "subscriptions dismiss",
 	"GET /documents":                              "documents list",
+	"GET /documents/export":                       "documents export",
 	"GET /documents/{document_id}":                "documents show",
 	"POST /documents/{document_id}/report":        "documents report",
 	"GET /imports":                                "import list",

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// documentsExport writes all documents that a search finds, any number of them.
+type documentsExport struct {
+	documentSearch
+	Format string `enum:"jsonl,csv,ubl" default:"jsonl" help:"jsonl, a document a line; csv; or ubl, a zip of UBL 2.1 files of the invoices."`
+	Rows   string `placeholder:"WORD" help:"Of csv: a row for each of the documents, which is the default, or of their lines."`
+	Cells  string `placeholder:"WORD" help:"Of csv: guarded, the default, with an apostrophe before what a spreadsheet takes for a formula; or as-sent."`
+	File   string `short:"o" placeholder:"FILE" help:"The file to write; what it held before is replaced when all is there. Standard output if left out."`
+	connection
+}
+
+func (c *documentsExport) Run(a *app) (err error) {
+	asked, err := c.conditions()
+	if err != nil {
+		return err
+	}
+	if c.File == "" && c.Format == "ubl" && terminal(a.stdout) {
+		return usage("a zip is nothing for a terminal: add -o FILE")
+	}
+	api, err := a.client(c.connection)
+	if err != nil {
+		return err
+	}
+	resp, err := api.do(a, http.MethodGet, "/documents/export", filters(append(asked, "format", c.Format, "rows", c.Rows, "cells", c.Cells)...), "", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, resp.Body.Close()) }()
+	p := &exportProgress{a: a, terminal: terminal(a.stderr), lines: c.Format == "jsonl", begun: time.Now(), told: time.Now()}
+	if c.File == "" {
+		if _, err := io.Copy(io.MultiWriter(a.stdout, p), resp.Body); err != nil {
+			p.end()
+			return fmt.Errorf("the export broke off, and what was written is not all of it: %w", err)
+		}
+		p.end()
+		count, left, err := p.tally(resp.Trailer)
+		if err != nil {
+			return err
+		}
+		return c.done(a, "", count, left)
+	}
+	f, err := os.CreateTemp(filepath.Dir(c.File), "."+filepath.Base(c.File)+"-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) { // it has its name by then
+			a.progress("%v", err)
+		}
+	}()
+	size, err := io.Copy(io.MultiWriter(f, p), resp.Body)
+	p.end()
+	if err == nil {
+		err = c.check(f, size)
+	}
+	var count, left int
+	if err == nil {
+		count, left, err = p.tally(resp.Trailer)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("the export broke off, and %s is as it was: %w", c.File, err)
+	}
+	if err := os.Rename(f.Name(), c.File); err != nil {
+		return err
+	}
+	return c.done(a, c.File+": ", count, left)
+}
+
+// check looks whether the file has its end, for proxies that hide that an answer broke.
+func (c *documentsExport) check(f *os.File, size int64) error {
+	if c.Format == "ubl" {
+		_, err := zip.NewReader(f, size)
+		return err
+	}
+	if size == 0 {
+		return nil
+	}
+	var last [1]byte
+	if _, err := f.ReadAt(last[:], size-1); err != nil {
+		return err
+	}
+	if last[0] != '\n' {
+		return errors.New("its last line has no end")
+	}
+	return nil
+}
+
+// done says how much there is.
+func (c *documentsExport) done(a *app, file string, count, left int) error {
+	switch {
+	case count < 0:
+		a.progress("%sall of it; how many documents that is was not told", file)
+	case left == 0:
+		a.progress("%s%s", file, plural(count, "document"))
+	default:
+		a.progress("%s%s; %d more cannot be UBL, manifest.jsonl in it says why", file, plural(count, "document"), left)
+		return &exit{exitPartly, nil}
+	}
+	return nil
+}
+
+// exportProgress tells on standard error how much has come: on a terminal one line that
+// changes, else a line every ten seconds.
+type exportProgress struct {
+	a        *app
+	terminal bool
+	lines    bool // each is a document
+	bytes    int64
+	count    int // lines
+	begun    time.Time
+	told     time.Time
+}
+
+// Write counts what was written elsewhere.
+func (p *exportProgress) Write(b []byte) (int, error) {
+	p.bytes += int64(len(b))
+	p.count += bytes.Count(b, []byte("\n"))
+	every := 10 * time.Second
+	if p.terminal {
+		every = 200 * time.Millisecond
+	}
+	if time.Since(p.told) < every {
+		return len(b), nil
+	}
+	p.told = time.Now()
+	line := fmt.Sprintf("%.1f MB, %.1f MB a second", float64(p.bytes)/1e6, float64(p.bytes)/1e6/time.Since(p.begun).Seconds())
+	if p.lines {
+		line = plural(p.count, "document") + ", " + line
+	}
+	if p.terminal {
+		fmt.Fprintf(p.a.stderr, "\r\x1b[K%s", line)
+	} else {
+		p.a.progress("%s", line)
+	}
+	return len(b), nil
+}
+
+// end clears the line that changed.
+func (p *exportProgress) end() {
+	if p.terminal {
+		fmt.Fprint(p.a.stderr, "\r\x1b[K")
+	}
+}
+
+// tally gives how many documents the gateway says that it sent, and how many it left out;
+// -1 where a proxy kept that back. Lines are counted here too.
+func (p *exportProgress) tally(told http.Header) (count, left int, err error) {
+	for name, into := range map[string]*int{"Edigw-Documents": &count, "Edigw-Left-Out": &left} {
+		text := told.Get(name)
+		if text == "" {
+			return -1, 0, nil
+		}
+		if *into, err = strconv.Atoi(text); err != nil {
+			return 0, 0, fmt.Errorf("the gateway says that it sent %q documents", text)
+		}
+	}
+	if p.lines && count != p.count {
+		return 0, 0, fmt.Errorf("the gateway sent %s, but %s came", plural(count, "document"), plural(p.count, "line"))
+	}
+	return count, left, nil
+}
