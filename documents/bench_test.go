@@ -38,7 +38,7 @@ func BenchmarkMap(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if d, errs := mapInvoic(ic, i, body); d == nil {
+			if d, errs := mapInvoic(ic, i, body, nil); d == nil {
 				b.Fatal(errs)
 			}
 		}
@@ -60,7 +60,7 @@ func BenchmarkParseAndMap(b *testing.B) {
 			b.Fatal(err)
 		}
 		err = edifact.Reader{}.Scan(p, ic, func(i int, body *edi.Body) error {
-			_, errs := mapInvoic(ic, i, body)
+			_, errs := mapInvoic(ic, i, body, nil)
 			if len(errs) > 0 {
 				b.Fatal(errs[0])
 			}

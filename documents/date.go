@@ -7,8 +7,9 @@ import "strings"
 type Date struct {
 	Role      string `json:"role,omitempty"`      // ours: issue, delivery, due, …; "" where the qualifier has none
 	Qualifier string `json:"qualifier,omitempty"` // 2005 as sent
-	Value     string `json:"value,omitempty"`     // ISO 8601: 2026-11-27, 2026-11-27T14:30:00, 2026-11, 2026-W48
+	Value     string `json:"value,omitempty"`     // ISO 8601: 2026-11-27, 2026-11-27T14:30:00, 2026-11, 2026-W48, 14:30; P30D of a span of time
 	End       string `json:"end,omitempty"`       // of a period
+	Zone      string `json:"zone,omitempty"`      // of the sender, where it says one: +0100, CET; value is not converted
 	Raw       string `json:"raw,omitempty"`       // 2380 as sent
 	Format    string `json:"format,omitempty"`    // 2379 as sent
 }
@@ -32,56 +33,32 @@ const (
 	dateImpossible           // no such day or time
 )
 
-// parseDate reads 2380 by the format 2379: 101 YYMMDD, 102 CCYYMMDD, 201 to 204
-// with time, 303 and 304 with a zone, 602, 610 and 616 year, month and week, 713
-// and 718 periods. Without a format the length tells. Two-digit years 00 to 79
-// are of this century.
+// parseDate reads 2380 by the format 2379. Without a format the length tells. Two-digit
+// years 00 to 79 are of this century.
 func parseDate(value, format string) (d Date, fault dateFault) {
 	d.Raw, d.Format = value, format
 	v := strings.Trim(value, " ")
 	if strings.Trim(v, "0") == "" { // QUIRK: 00000000 is sent for "no date"
 		return d, dateEmpty
 	}
-	ok := false
 	switch format {
-	case "718", "713":
-		return parsePeriod(d, v, format)
-	case "602":
-		ok = len(v) == 4 && isDigits(v)
-		d.Value = v
-	case "610":
-		if len(v) == 6 && isDigits(v) && v[4:] >= "01" && v[4:] <= "12" {
-			ok, d.Value = true, v[:4]+"-"+v[4:]
-		}
-	case "616":
-		if len(v) == 6 && isDigits(v) && v[4:] >= "01" && v[4:] <= "53" {
-			ok, d.Value = true, v[:4]+"-W"+v[4:]
-		}
-	case "303", "304":
-		n := 12
-		if format == "304" {
-			n = 14
-		}
-		if len(v) >= n { // the zone stays in Raw
-			d.Value, ok = parseInstant(v[:n])
-		}
-	case "", "101", "102", "201", "202", "203", "204":
-		if !isDigits(v) {
-			if format == "" {
-				return d, dateFormat
-			}
-			return d, dateImpossible
-		}
-		d.Value, ok = parseInstant(v)
-		if ok && format != "" && len(v) != formatLength(format) {
-			fault = dateMismatch
-		}
+	case "", "101", "102", "201", "203", "204":
 	default:
-		return d, dateFormat
+		return parseFormat(d, v, format)
 	}
-	if !ok {
+	if !isDigits(v) {
+		if format == "" {
+			return d, dateFormat
+		}
+		return d, dateImpossible
+	}
+	ok := false
+	if d.Value, ok = parseInstant(v); !ok {
 		d.Value = ""
 		return d, dateImpossible
+	}
+	if format != "" && len(v) != formatLength(format) {
+		fault = dateMismatch
 	}
 	return d, fault
 }
@@ -95,33 +72,10 @@ func formatLength(format string) int {
 		return 8
 	case "201":
 		return 10
-	case "202", "203":
+	case "203":
 		return 12
 	}
 	return 14
-}
-
-// parsePeriod reads 718 CCYYMMDD-CCYYMMDD and 713 YYMMDDHHMM-YYMMDDHHMM, with or
-// without the hyphen.
-func parsePeriod(d Date, v, format string) (Date, dateFault) {
-	n := 8
-	if format == "713" {
-		n = 10
-	}
-	from, to, cut := strings.Cut(v, "-")
-	if !cut && len(v) == 2*n {
-		from, to = v[:n], v[n:]
-	}
-	if len(from) != n || len(to) != n || !isDigits(from) || !isDigits(to) {
-		return d, dateImpossible
-	}
-	start, ok := parseInstant(from)
-	end, ok2 := parseInstant(to)
-	if !ok || !ok2 {
-		return d, dateImpossible
-	}
-	d.Value, d.End = start, end
-	return d, dateFine
 }
 
 // parseInstant reads YYMMDD, CCYYMMDD, YYMMDDHHMM, CCYYMMDDHHMM and
@@ -194,51 +148,4 @@ func atoi(s string) int {
 		n = n*10 + int(s[i]-'0')
 	}
 	return n
-}
-
-// dateRole gives our word for a qualifier of 2005, "" if there is none.
-func dateRole(qualifier string) string {
-	switch qualifier {
-	case "137":
-		return "issue"
-	case "3":
-		return "invoice"
-	case "35":
-		return "delivery" // BT-72
-	case "1":
-		return "service_completion"
-	case "131":
-		return "tax_point" // BT-7
-	case "263":
-		return "period"
-	case "167", "194":
-		return "period_start" // BT-73, BT-134
-	case "168", "206":
-		return "period_end" // BT-74, BT-135
-	case "13":
-		return "due" // BT-9
-	case "12":
-		return "discount_until"
-	case "209":
-		return "value"
-	case "171", "4":
-		return "reference"
-	case "11":
-		return "despatch"
-	case "17":
-		return "estimated_delivery"
-	case "2":
-		return "requested_delivery"
-	case "63":
-		return "latest_delivery"
-	case "64":
-		return "earliest_delivery"
-	case "361":
-		return "best_before"
-	case "36":
-		return "expiry"
-	case "94":
-		return "production"
-	}
-	return ""
 }

@@ -3,6 +3,7 @@ package documents
 import (
 	"slices"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -13,8 +14,9 @@ type desadv struct {
 	despatch *Despatch
 	place    place
 
-	party     *Party
-	reference *Reference
+	party       *Party
+	reference   *Reference
+	consignment consignment
 
 	cps      int         // the package of the current CPS, from 1; 0 before the first
 	current  int         // the package that PAC, PCI and GIN speak of
@@ -27,6 +29,7 @@ type desadv struct {
 
 	line        *Line
 	quantity    int
+	quantityBy  string
 	description int
 	batch       *Batch
 
@@ -36,10 +39,11 @@ type desadv struct {
 }
 
 // mapDesadv reads a DESADV as a despatch advice.
-func mapDesadv(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := desadv{mapping: begin(ic, i, ClassDespatch), body: b, despatch: &Despatch{}, lines: -1}
+func mapDesadv(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+	m := desadv{mapping: begin(ic, i, ClassDespatch, by), body: b, despatch: &Despatch{}, lines: -1}
 	d := m.doc
 	d.Detail.Despatch = m.despatch
+	m.consignment = consignment{list: &m.despatch.Transport, doc: d}
 	if n := countSegments(b, "LIN"); n > 0 {
 		d.Lines = make([]Line, 0, n)
 	}
@@ -76,15 +80,18 @@ func (m *desadv) segment(s *segment, _ int) {
 			m.other(s)
 		}
 	case "TDT":
-		m.place = placeOther
-		if m.line != nil || m.current > 0 {
-			m.other(s)
-			return
-		}
-		m.tdt(s)
-	case "TOD", "EQD", "SGP":
-		m.place = placeOther
+		m.openGroup(s)
+	case "TOD", "EQD":
+		m.openGroup(s)
+	case "SGP":
+		m.place, m.consignment.under = placeOther, 0
 		m.other(s)
+	case "LOC":
+		m.loc(s)
+	case "SEL", "EQN":
+		m.inGroup(s)
+	case "HAN":
+		m.han(s)
 	case "CPS":
 		m.openCPS(s)
 	case "PAC":
@@ -115,10 +122,51 @@ func (m *desadv) segment(s *segment, _ int) {
 	}
 }
 
-// other keeps a segment as it is, with the line or the document.
+// openGroup reads what opens a group of the header that tells of the transport.
+func (m *desadv) openGroup(s *segment) {
+	m.place, m.consignment.under = placeOther, 0
+	if m.line != nil || m.current > 0 || !m.consignment.open(s) {
+		m.other(s)
+	}
+}
+
+// inGroup keeps a segment with the group that was opened last, if it belongs there.
+func (m *desadv) inGroup(s *segment) {
+	if m.place != placeOther || m.line != nil || m.current > 0 || !m.consignment.beneath(&m.mapping, s) {
+		m.other(s)
+	}
+}
+
+// loc reads LOC of the line, the document, or the group that was opened last.
+func (m *desadv) loc(s *segment) {
+	switch {
+	case m.line != nil:
+		m.line.detail().Locations = append(m.line.detail().Locations, loc(s))
+	case m.current > 0 || m.place == placeOther || m.place == placeParty:
+		m.inGroup(s)
+	default:
+		m.doc.Detail.Locations = append(m.doc.Detail.Locations, loc(s))
+	}
+}
+
+// han reads HAN, how a package is to be handled.
+func (m *desadv) han(s *segment) {
+	if m.line != nil || m.current == 0 {
+		m.other(s)
+		return
+	}
+	p := m.pack().detail()
+	p.Handling = append(p.Handling, Text{Code: s.get(1, 1), Text: s.get(1, 4)})
+}
+
+// other keeps a segment as it is, with the line, the package or the document.
 func (m *desadv) other(s *segment) {
-	if m.line != nil {
+	switch {
+	case m.line != nil:
 		m.line.detail().Other = other(m.line.detail().Other, s)
+		return
+	case m.current > 0:
+		m.pack().detail().Other = other(m.pack().detail().Other, s)
 		return
 	}
 	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
@@ -139,33 +187,35 @@ func (m *desadv) dtm(s *segment) {
 		p := m.pack().detail()
 		p.Dates = append(p.Dates, date)
 	case m.place == placeOther:
-		m.other(s)
+		if !m.consignment.dated(date) {
+			m.other(s)
+		}
 	default:
 		d.Detail.Dates = append(d.Detail.Dates, date)
-		switch date.Qualifier {
-		case "137":
+		switch date.Role {
+		case "issue":
 			if d.IssueDate == "" {
 				d.IssueDate = date.Day()
 			}
-		case "11":
+		case "despatch":
 			m.despatch.DespatchDate = date.Day()
-		case "17":
+		case "estimated_delivery":
 			m.despatch.EstimatedDelivery = date.Day()
 		}
 	}
 }
 
-// lineDate takes best before (361) and expiry (36) of the line or of its batch.
+// lineDate takes best before and expiry of the line or of its batch.
 func (m *desadv) lineDate(date Date) {
 	l := m.line
 	switch {
-	case m.batch != nil && date.Qualifier == "361":
+	case m.batch != nil && date.Role == "best_before":
 		m.batch.BestBefore = date.Day()
-	case m.batch != nil && date.Qualifier == "36":
+	case m.batch != nil && date.Role == "expiry":
 		m.batch.Expiry = date.Day()
-	case date.Qualifier == "361" && l.BestBefore == "":
+	case date.Role == "best_before" && l.BestBefore == "":
 		l.BestBefore = date.Day()
-	case date.Qualifier == "36" && (l.Detail == nil || l.Detail.Expiry == ""):
+	case date.Role == "expiry" && (l.Detail == nil || l.Detail.Expiry == ""):
 		l.detail().Expiry = date.Day()
 	case m.place == placeReference && m.reference != nil:
 		m.reference.Dates = append(m.reference.Dates, date)
@@ -179,7 +229,7 @@ func (m *desadv) rff(s *segment) {
 		m.under(m.party, s, "RFF")
 		return
 	}
-	r := reference(s)
+	r := m.rffOf(s)
 	list := &m.doc.Detail.References
 	switch {
 	case m.line != nil && r.Role == "order" && m.line.OrderReference == "" && m.line.OrderLine == "":
@@ -206,26 +256,8 @@ func (m *desadv) openParty(s *segment) {
 	if m.line != nil {
 		list = &m.line.detail().Parties
 	}
-	*list = append(*list, nad(s))
+	*list = append(*list, m.nad(s))
 	m.party = &(*list)[len(*list)-1]
-}
-
-func (m *desadv) tdt(s *segment) {
-	t := Transport{
-		Stage:     s.get(1, 1),
-		Reference: s.get(2, 1),
-		Mode:      s.get(3, 1),
-		Carrier:   Identifier{Value: s.get(5, 1)},
-		Name:      s.get(5, 4),
-		Vehicle:   s.get(8, 4),
-	}
-	if t.Carrier.Value != "" {
-		t.Carrier.Scheme, t.Carrier.Raw = scheme(s.get(5, 3), s.get(5, 2))
-	}
-	if t.Vehicle == "" {
-		t.Vehicle = s.get(8, 1)
-	}
-	m.despatch.Transport = append(m.despatch.Transport, t)
 }
 
 func (m *desadv) measure(s *segment) {
@@ -242,7 +274,7 @@ func (m *desadv) measure(s *segment) {
 		}
 		p.detail().Measures = append(p.detail().Measures, mea)
 	case m.place == placeOther:
-		m.other(s)
+		m.inGroup(s)
 	default:
 		if gross && !m.despatch.GrossWeight.Valid() {
 			m.despatch.GrossWeight, m.despatch.WeightUnit = mea.Value, mea.Unit
@@ -253,7 +285,7 @@ func (m *desadv) measure(s *segment) {
 }
 
 func (m *desadv) ftx(s *segment) {
-	t := ftx(s)
+	t := m.ftxOf(s)
 	switch {
 	case m.line != nil:
 		m.line.detail().Texts = append(m.line.detail().Texts, t)
@@ -307,7 +339,7 @@ func (m *desadv) qty(s *segment) {
 	if !q.Quantity.Valid() {
 		return
 	}
-	q.Role = quantityRole(q.Qualifier)
+	q.Role = m.role(roles.Quantities, q.Qualifier)
 	l := m.line
 	if l == nil {
 		if m.current > 0 {
@@ -322,14 +354,14 @@ func (m *desadv) qty(s *segment) {
 		return
 	}
 	rank := 0
-	switch q.Qualifier {
-	case "12":
+	switch q.Role {
+	case "despatched":
 		rank = 3
-	case "46":
+	case "delivered":
 		rank = 2
-	case "47":
+	case "invoiced":
 		rank = 1
-	case "21":
+	case "ordered":
 		if !l.Ordered.Valid() {
 			l.Ordered = q.Quantity
 			return
@@ -340,11 +372,10 @@ func (m *desadv) qty(s *segment) {
 		return
 	}
 	if m.quantity > 0 {
-		before := Quantity{Qualifier: [...]string{"", "47", "46"}[m.quantity], Quantity: l.Quantity, Unit: l.Unit}
-		before.Role = quantityRole(before.Qualifier)
+		before := Quantity{Qualifier: m.quantityBy, Role: m.role(roles.Quantities, m.quantityBy), Quantity: l.Quantity, Unit: l.Unit}
 		l.detail().Quantities = append(l.detail().Quantities, before)
 	}
-	l.Quantity, l.Unit, m.quantity = q.Quantity, q.Unit, rank
+	l.Quantity, l.Unit, m.quantity, m.quantityBy = q.Quantity, q.Unit, rank, q.Qualifier
 	switch {
 	case q.Quantity.Sign() == 0:
 		m.warn("zero-quantity", s.Location(1, 2), "line %s: nothing was despatched", l.No)
@@ -406,10 +437,9 @@ func (m *desadv) finish() {
 	m.settle()
 	m.setMarks()
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
-	parties := d.Detail.Parties
-	d.Issuer = issuer(m.ic, parties, "SU", "SE", "SF", "CZ")
-	d.Supplier = name(parties, "SU", "SE", "SF", "CZ")
-	d.Buyer = name(parties, "BY", "IV")
+	d.Issuer = m.issuer("supplier", "ship_from", "consignor")
+	d.Supplier = m.short("supplier", "ship_from", "consignor")
+	d.Buyer = m.short("buyer", "invoicee")
 	if m.lines >= 0 && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))
 	}

@@ -71,23 +71,28 @@ type Totals struct {
 
 // Detail is what of a document has no column; it is stored as jsonb.
 type Detail struct {
-	Parties    []Party           `json:"parties,omitempty"`
-	References []Reference       `json:"references,omitempty"`
-	Dates      []Date            `json:"dates,omitempty"`
-	Texts      []Text            `json:"texts,omitempty"`
-	Amounts    []Amount          `json:"amounts,omitempty"` // totals without a column, raw qualifiers
-	Measures   []Measure         `json:"measures,omitempty"`
-	Counts     []Quantity        `json:"counts,omitempty"` // control totals: CNT
-	Invoice    *Invoice          `json:"invoice,omitempty"`
-	Despatch   *Despatch         `json:"despatch,omitempty"`
-	Other      []json.RawMessage `json:"other,omitempty"` // segments that found no place, see appendSegment
+	Parties       []Party           `json:"parties,omitempty"`
+	References    []Reference       `json:"references,omitempty"`
+	Dates         []Date            `json:"dates,omitempty"`
+	Texts         []Text            `json:"texts,omitempty"`
+	Amounts       []Amount          `json:"amounts,omitempty"` // totals without a column, raw qualifiers
+	Measures      []Measure         `json:"measures,omitempty"`
+	Locations     []NamedLocation   `json:"locations,omitempty"`
+	DeliveryTerms []DeliveryTerms   `json:"delivery_terms,omitempty"`
+	Transport     []Transport       `json:"transport,omitempty"` // of an invoice; that of a despatch advice stands in despatch
+	Equipment     []Equipment       `json:"equipment,omitempty"`
+	Counts        []Quantity        `json:"counts,omitempty"` // control totals: CNT
+	Invoice       *Invoice          `json:"invoice,omitempty"`
+	Despatch      *Despatch         `json:"despatch,omitempty"`
+	Other         []json.RawMessage `json:"other,omitempty"` // segments that found no place, see appendSegment
 }
 
 // Identifier is a value with the scheme it is unique in.
 type Identifier struct {
-	Value  string `json:"value,omitempty"`
-	Scheme string `json:"scheme,omitempty"` // ISO 6523 where known (0088 GLN, 0060 DUNS), else the code as sent
-	Raw    string `json:"raw,omitempty"`    // the scheme as sent, where it differs
+	Value    string `json:"value,omitempty"`
+	Scheme   string `json:"scheme,omitempty"`   // ISO 6523 where known (0088 GLN, 0060 DUNS), else the code as sent
+	Raw      string `json:"raw,omitempty"`      // the scheme as sent, where it differs
+	Function string `json:"function,omitempty"` // 4347 of an item that takes the place of this one, or whose place this one takes
 }
 
 // Name is a party in short.
@@ -134,19 +139,24 @@ type Account struct {
 	Name        string     `json:"name,omitempty"`
 	Currency    string     `json:"currency,omitempty"`
 	Country     string     `json:"country,omitempty"`
+	Branch      Identifier `json:"branch,omitzero"` // 3434, of the institution
 }
 
 // Reference is RFF.
 type Reference struct {
-	Role      string `json:"role,omitempty"`
-	Qualifier string `json:"qualifier,omitempty"` // 1153 as sent
-	Number    string `json:"number,omitempty"`
-	Line      string `json:"line,omitempty"` // 1156, line in the referenced document
-	Dates     []Date `json:"dates,omitempty"`
+	Role      string       `json:"role,omitempty"`
+	Qualifier string       `json:"qualifier,omitempty"` // 1153 as sent
+	Number    string       `json:"number,omitempty"`
+	Line      string       `json:"line,omitempty"`    // 1156, line in the referenced document
+	Version   string       `json:"version,omitempty"` // 4000 or 1056, of the referenced document
+	Text      string       `json:"text,omitempty"`    // REF03, in words
+	Also      []Identifier `json:"also,omitempty"`    // REF04; scheme: 128
+	Dates     []Date       `json:"dates,omitempty"`
 }
 
 // Text is FTX, or a description of an item: IMD.
 type Text struct {
+	Role     string `json:"role,omitempty"`
 	Subject  string `json:"subject,omitempty"` // 4451, or 7077 and 7081
 	Code     string `json:"code,omitempty"`
 	Text     string `json:"text,omitempty"`
@@ -167,6 +177,10 @@ type Measure struct {
 	Dimension string `json:"dimension,omitempty"` // 6313
 	Value     Number `json:"value,omitzero"`
 	Unit      string `json:"unit,omitempty"`
+	Min       Number `json:"min,omitzero"`       // 6162, where it is a range
+	Max       Number `json:"max,omitzero"`       // 6152
+	Accuracy  string `json:"accuracy,omitempty"` // 6321: 3 about
+	Text      string `json:"text,omitempty"`     // 6154
 }
 
 // Quantity is QTY.
@@ -182,6 +196,7 @@ type Invoice struct {
 	RawType          string            `json:"raw_type,omitempty"`     // BIG07 as sent
 	TaxCurrency      string            `json:"tax_currency,omitempty"` // BT-6
 	Currencies       []Currency        `json:"currencies,omitempty"`
+	TaxPoint         string            `json:"tax_point,omitempty"`     // BT-8, UNTDID 2005: which date tells when tax is due
 	PaymentMeans     []string          `json:"payment_means,omitempty"` // BT-81, UNTDID 4461
 	Terms            []PaymentTerm     `json:"terms,omitempty"`         // BT-20
 	AllowanceCharges []AllowanceCharge `json:"allowance_charges,omitempty"`
@@ -196,17 +211,22 @@ type Currency struct {
 	Function string `json:"function,omitempty"` // 6343: 4 invoicing
 	Code     string `json:"code,omitempty"`
 	Rate     Number `json:"rate,omitzero"`
+	Base     Number `json:"base,omitzero"`    // 6348: units of the currency that the rate is for
+	Market   string `json:"market,omitempty"` // 6341: where the rate is from
 }
 
 // PaymentTerm is PAT or PYT with its dates, percentages and amounts.
 type PaymentTerm struct {
 	Type     string   `json:"type,omitempty"` // 4279: 1 basic, 3 fixed date, 22 discount
+	Code     string   `json:"code,omitempty"` // 4277, or ITD01
 	Text     string   `json:"text,omitempty"`
 	Period   string   `json:"period,omitempty"` // 2151: D day
 	Count    string   `json:"count,omitempty"`  // 2152
 	Relation string   `json:"relation,omitempty"`
 	Event    string   `json:"event,omitempty"` // 2475: what the period counts from
 	Percent  Number   `json:"percent,omitzero"`
+	Of       string   `json:"of,omitempty"`  // 5245, what the percentage is: 12 discount, 15 penalty
+	Day      string   `json:"day,omitempty"` // ITD13, of the month
 	Dates    []Date   `json:"dates,omitempty"`
 	Amounts  []Amount `json:"amounts,omitempty"`
 }
@@ -223,7 +243,11 @@ type AllowanceCharge struct {
 	Basis       Number   `json:"basis,omitzero"`
 	Amount      Number   `json:"amount,omitzero"`
 	Quantity    Number   `json:"quantity,omitzero"`
+	Unit        string   `json:"unit,omitempty"` // of the quantity
 	Rate        Number   `json:"rate,omitzero"`
+	RateBasis   Number   `json:"rate_basis,omitzero"` // 5284: how many units the rate is for
+	RateUnit    string   `json:"rate_unit,omitempty"`
+	Reference   string   `json:"reference,omitempty"` // SAC13
 	TaxCategory string   `json:"tax_category,omitempty"`
 	TaxRate     Number   `json:"tax_rate,omitzero"`
 	Amounts     []Amount `json:"amounts,omitempty"` // others
@@ -231,14 +255,17 @@ type AllowanceCharge struct {
 
 // Tax is TAX with its amounts.
 type Tax struct {
-	Function string   `json:"function,omitempty"` // 5283: 7 tax
-	Type     string   `json:"type,omitempty"`     // 5153: VAT, GST
-	Category string   `json:"category,omitempty"` // UNTDID 5305
-	Rate     Number   `json:"rate,omitzero"`      // per cent
-	RawRate  string   `json:"raw_rate,omitempty"` // where it is no number
-	Basis    Number   `json:"basis,omitzero"`     // BT-116
-	Amount   Number   `json:"amount,omitzero"`    // BT-117
-	Amounts  []Amount `json:"amounts,omitempty"`
+	Function     string     `json:"function,omitempty"` // 5283: 7 tax
+	Type         string     `json:"type,omitempty"`     // 5153: VAT, GST
+	Category     string     `json:"category,omitempty"` // UNTDID 5305
+	Rate         Number     `json:"rate,omitzero"`      // per cent
+	RawRate      string     `json:"raw_rate,omitempty"` // where it is no number
+	Basis        Number     `json:"basis,omitzero"`     // BT-116
+	Amount       Number     `json:"amount,omitzero"`    // BT-117
+	Amounts      []Amount   `json:"amounts,omitempty"`
+	Account      string     `json:"account,omitempty"`     // 5289
+	PartyID      string     `json:"party_id,omitempty"`    // 3446, or TXI09: tax number of the party
+	Jurisdiction Identifier `json:"jurisdiction,omitzero"` // TXI04 and TXI05: whose tax it is
 
 	Exemption     string `json:"exemption,omitempty"`      // BT-120, why no tax is due
 	ExemptionCode string `json:"exemption_code,omitempty"` // BT-121
@@ -251,14 +278,4 @@ type Despatch struct {
 	Transport         []Transport `json:"transport,omitempty"`
 	GrossWeight       Number      `json:"gross_weight,omitzero"`
 	WeightUnit        string      `json:"weight_unit,omitempty"`
-}
-
-// Transport is TDT.
-type Transport struct {
-	Stage     string     `json:"stage,omitempty"` // 8051: 20 main carriage
-	Reference string     `json:"reference,omitempty"`
-	Mode      string     `json:"mode,omitempty"` // 8067: 30 road
-	Carrier   Identifier `json:"carrier,omitzero"`
-	Name      string     `json:"name,omitempty"`
-	Vehicle   string     `json:"vehicle,omitempty"`
 }

@@ -33,7 +33,8 @@ func messages(t testing.TB) [][]string {
 // mapAll maps a body of EDIFACT by every mapper of its syntax.
 func mapAll(t interface{ Fatalf(string, ...any) }, text []byte) {
 	ic := &edi.Interchange{Syntax: "edifact", Delimiters: ours, Sender: edi.Party{ID: "S"}, Messages: []edi.Message{{Type: &edi.MessageType{Type: "X"}, Group: -1}}}
-	held(t, ic, text, "BGM", mapInvoic, mapDesadv, Generic)
+	held(t, ic, text, "BGM", plainly(mapInvoic), plainly(mapDesadv), Generic)
+	held(t, ic, text, "BGM", by("en16931", mapInvoic), by("edifact-d96a", mapInvoic), by("eancom", mapDesadv))
 }
 
 // mapAllX12 maps a body of X12.
@@ -41,15 +42,15 @@ func mapAllX12(t interface{ Fatalf(string, ...any) }, text []byte) {
 	d := edi.Delimiters{Component: '>', Element: '*', Repetition: '^', Terminator: '~'}
 	ic := &edi.Interchange{Syntax: "x12", Delimiters: d, Sender: edi.Party{ID: "S"}, Groups: []edi.Group{{FunctionalID: "IN", Version: "004010"}},
 		Messages: []edi.Message{{Type: &edi.MessageType{Type: "X", Release: "004010"}}}}
-	held(t, ic, text, "BIG", mapX810)
-	held(t, ic, text, "BSN", mapX856)
+	held(t, ic, text, "BIG", plainly(mapX810), by("retail-x12", mapX810))
+	held(t, ic, text, "BSN", plainly(mapX856), by("retail-x12", mapX856))
 	held(t, ic, text, "", Generic)
 }
 
 // held maps a body and holds what must hold for any text: no panic, a document
 // exactly where nothing refuses it, the number that the first segment tag with one
 // gives it, a tree, and rows that can be encoded.
-func held(t interface{ Fatalf(string, ...any) }, ic *edi.Interchange, text []byte, tag string, mappers ...func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error)) {
+func held(t interface{ Fatalf(string, ...any) }, ic *edi.Interchange, text []byte, tag string, mappers ...plainMapper) {
 	b := edi.NewBody(text, 0, 1, ic.Delimiters, nil)
 	var numbers []string
 	for _, s := range b.Segments {

@@ -9,7 +9,7 @@ const maxIndexed = 140
 // its segments, each as an array of tag and elements. It refuses only text that
 // is not valid in its character set.
 func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := begin(ic, i, ClassGeneric)
+	m := begin(ic, i, ClassGeneric, nil)
 	d := m.doc
 	if i >= 0 && i < len(ic.Messages) && ic.Messages[i].Type != nil {
 		d.TypeCode = ic.Messages[i].Type.Type
@@ -41,6 +41,6 @@ func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 		segments = appendSegment(segments, s.Segment)
 	})
 	d.Segments = append(segments, ']')
-	d.Issuer = issuer(ic, nil)
+	d.Issuer = senderOf(ic)
 	return m.end()
 }

@@ -43,27 +43,25 @@ func (d *Document) GuardContent() [32]byte { return d.content }
 // may be copies: the finding possible_copy.
 func (d *Document) ContentWithoutNumberAndDate() [32]byte { return d.contentOnly }
 
-// issuer gives the party that numbers a document: the first of the qualifiers
-// that has an identifier, else a VAT identifier, else the interchange's sender.
-func issuer(ic *edi.Interchange, parties []Party, qualifiers ...string) Identifier {
-	vat := Identifier{}
-	for _, q := range qualifiers {
-		for i := range parties {
-			p := &parties[i]
-			if p.Qualifier != q {
-				continue
-			}
-			if p.ID.Value != "" {
-				return Identifier{Value: p.ID.Value, Scheme: p.ID.Scheme}
-			}
-			if p.TaxID != "" && vat.Value == "" {
-				vat = Identifier{Value: p.TaxID, Scheme: "VA"}
-			}
+// issuer gives the party that numbers a document: the first that plays one of the roles
+// and has an identifier, else a VAT identifier, else the interchange's sender.
+func (m *mapping) issuer(words ...string) Identifier {
+	parties := m.doc.Detail.Parties
+	for _, word := range words {
+		if i := m.leading(parties, word, func(p *Party) bool { return p.ID.Value != "" }); i >= 0 {
+			return Identifier{Value: parties[i].ID.Value, Scheme: parties[i].ID.Scheme}
 		}
 	}
-	if vat.Value != "" {
-		return vat
+	for _, word := range words {
+		if i := m.leading(parties, word, func(p *Party) bool { return p.TaxID != "" }); i >= 0 {
+			return Identifier{Value: parties[i].TaxID, Scheme: "VA"}
+		}
 	}
+	return senderOf(m.ic)
+}
+
+// senderOf gives the interchange's sender as an issuer.
+func senderOf(ic *edi.Interchange) Identifier {
 	if ic.Syntax == "x12" {
 		return Identifier{Value: ic.Sender.ID, Scheme: "isa:" + ic.Sender.Qualifier}
 	}

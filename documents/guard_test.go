@@ -195,7 +195,7 @@ func TestInvalidText(t *testing.T) {
 		t.Run(name+" is refused, whoever let it through", func(t *testing.T) {
 			d := edi.Delimiters{Component: ':', Element: '+', Release: '?', Terminator: '\''}
 			b := edi.NewBody([]byte("UNH+1+INVOIC:D:96A:UN'BGM+380+N1+9'"+raw+"'UNT+4+1'"), 0, 1, d, nil)
-			for _, m := range []func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error){mapInvoic, mapDesadv, Generic} {
+			for _, m := range []plainMapper{plainly(mapInvoic), plainly(mapDesadv), Generic} {
 				doc, errs := m(&edi.Interchange{Delimiters: d}, 0, b)
 				if doc != nil || len(errs) == 0 || errs[0].Code != "invalid-characters" || errs[0].Standard != "21" || errs[0].Tag != "FTX" {
 					t.Errorf("got %v, %v", doc, errs)

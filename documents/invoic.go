@@ -1,6 +1,9 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
+import (
+	"github.com/edigw/edigw/documents/roles"
+	"github.com/edigw/edigw/edi"
+)
 
 // place is the segment group of INVOIC or DESADV a mapper stands in. The groups
 // are told by the segments that open them, so that one mapping reads D.96A, D.01B
@@ -8,15 +11,15 @@ import "github.com/edigw/edigw/edi"
 type place int
 
 const (
-	placeOpen      place = iota // the header, the line or the summary itself
-	placeReference              // RFF
-	placeParty                  // NAD
-	placeTax                    // TAX
-	placeTerms                  // PAT, PYT
-	placeAllowance              // ALC
-	placePackage                // CPS, PAC, PCI
-	placeSupporting             // EFI
-	placeOther                  // a group the model has no place for
+	placeOpen       place = iota // the header, the line or the summary itself
+	placeReference               // RFF
+	placeParty                   // NAD
+	placeTax                     // TAX
+	placeTerms                   // PAT, PYT
+	placeAllowance               // ALC
+	placePackage                 // CPS, PAC, PCI
+	placeSupporting              // EFI
+	placeOther                   // a group the model has no place for
 )
 
 // section is the part of a message: header, detail or summary.
@@ -37,9 +40,13 @@ type invoic struct {
 	place   place
 
 	line        *Line
-	lineSegment int // index of its LIN
-	quantity    int // rank of what its columns hold
-	price       int
+	lineSegment int    // index of its LIN
+	quantity    int    // rank of what its columns hold
+	quantityBy  string // qualifier
+	price       uint8
+	priceBy     string
+	net         total
+	orderBy     string
 	description int
 
 	party     *Party
@@ -48,7 +55,8 @@ type invoic struct {
 	term      *PaymentTerm
 	allowance *AllowanceCharge
 
-	supporting *Supporting
+	supporting  *Supporting
+	consignment consignment
 
 	invoicing bool // a currency was named the invoicing one
 	dated     bool // the document has a DTM 137 of its own
@@ -62,10 +70,11 @@ type invoic struct {
 }
 
 // mapInvoic reads an INVOIC as an invoice, credit note or debit note.
-func mapInvoic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := invoic{mapping: begin(ic, i, ClassInvoice), body: b, invoice: &Invoice{}, lines: -1}
+func mapInvoic(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+	m := invoic{mapping: begin(ic, i, ClassInvoice, by), body: b, invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice
+	m.consignment = consignment{list: &d.Detail.Transport, doc: d}
 	if n := countSegments(b, "LIN"); n > 0 {
 		d.Lines = make([]Line, 0, n)
 	}
@@ -123,6 +132,9 @@ func (m *invoic) segment(s *segment, at int) {
 		if means := s.get(1, 3); means != "" { // 4461, BT-81
 			m.invoice.PaymentMeans = append(m.invoice.PaymentMeans, means)
 		}
+		if s.get(1, 1) != "" || s.get(1, 2) != "" || s.get(1, 6) != "" { // conditions, guarantee, channel
+			m.other(s)
+		}
 	case "ALC":
 		m.openAllowance(s)
 	case "TAX":
@@ -136,12 +148,12 @@ func (m *invoic) segment(s *segment, at int) {
 			m.other(s)
 			return
 		}
-		m.allowance.Rate = m.number(s, 1, 2)
+		m.allowance.Rate, m.allowance.RateBasis, m.allowance.RateUnit = m.number(s, 1, 2), m.number(s, 1, 3), s.get(1, 4)
 	case "FTX":
 		if m.line != nil && attribute(m.line, s) {
 			return
 		}
-		t := ftx(s)
+		t := m.ftxOf(s)
 		if m.line != nil {
 			m.line.detail().Texts = append(m.line.detail().Texts, t)
 		} else {
@@ -149,7 +161,7 @@ func (m *invoic) segment(s *segment, at int) {
 		}
 	case "MEA":
 		if m.place == placeOther {
-			m.other(s)
+			m.inGroup(s)
 		} else if m.line != nil {
 			m.line.detail().Measures = append(m.line.detail().Measures, m.mea(s))
 		} else {
@@ -168,12 +180,33 @@ func (m *invoic) segment(s *segment, at int) {
 		if !m.objectID(s) {
 			m.other(s)
 		}
-	case "LOC", "DGS":
-		m.other(s)
-	case "TDT", "TOD", "EQD", "PAC", "RCS":
-		m.place = placeOther
+	case "LOC":
+		switch {
+		case m.place == placeOther || m.place == placeParty:
+			m.inGroup(s)
+		case m.line != nil:
+			m.line.detail().Locations = append(m.line.detail().Locations, loc(s))
+		default:
+			d.Detail.Locations = append(d.Detail.Locations, loc(s))
+		}
+	case "SEL", "EQN":
+		m.inGroup(s)
+	case "TDT", "TOD", "EQD":
+		m.place, m.consignment.under = placeOther, 0
+		if m.line != nil || !m.consignment.open(s) {
+			m.other(s)
+		}
+	case "PAC", "RCS":
+		m.place, m.consignment.under = placeOther, 0
 		m.other(s)
 	default:
+		m.other(s)
+	}
+}
+
+// inGroup keeps a segment with the group that was opened last, if it belongs there.
+func (m *invoic) inGroup(s *segment) {
+	if m.place != placeOther || m.line != nil || !m.consignment.beneath(&m.mapping, s) {
 		m.other(s)
 	}
 }
@@ -188,6 +221,9 @@ func (m *invoic) other(s *segment) {
 }
 
 func (m *invoic) dtm(s *segment) {
+	if m.taxPoint(s) {
+		return
+	}
 	date, ok := m.date(s)
 	if !ok {
 		return
@@ -196,42 +232,58 @@ func (m *invoic) dtm(s *segment) {
 	switch {
 	case m.place == placeTerms:
 		m.term.Dates = append(m.term.Dates, date)
-		if date.Qualifier == "13" && d.DueDate == "" {
+		if date.Role == "due" && d.DueDate == "" {
 			d.DueDate = date.Day()
 		}
-	case m.place == placeReference && (m.section != sectionHeader || !m.misplaced(date.Qualifier)):
+	case m.place == placeReference && (m.section != sectionHeader || !m.misplaced(date.Role)):
 		if m.reference == nil { // of the order that stands in the line's columns
 			list := &m.line.detail().References
-			*list = append(*list, Reference{Role: "order", Qualifier: "ON", Number: m.line.OrderReference, Line: m.line.OrderLine})
+			*list = append(*list, Reference{Role: "order", Qualifier: m.orderBy, Number: m.line.OrderReference, Line: m.line.OrderLine})
 			m.reference = &(*list)[len(*list)-1]
 		}
 		m.reference.Dates = append(m.reference.Dates, date)
-	case m.place == placeParty && m.section == sectionHeader && len(m.party.References) > 0 && !m.misplaced(date.Qualifier):
+	case m.place == placeParty && m.section == sectionHeader && len(m.party.References) > 0 && !m.misplaced(date.Role):
 		r := &m.party.References[len(m.party.References)-1]
 		r.Dates = append(r.Dates, date)
-	case (m.place == placeOther || m.place == placeSupporting) && !m.misplaced(date.Qualifier):
-		m.other(s)
+	case (m.place == placeOther || m.place == placeSupporting) && !m.misplaced(date.Role):
+		if m.place != placeOther || m.line != nil || !m.consignment.dated(date) {
+			m.other(s)
+		}
 	case m.line != nil:
 		m.line.detail().Dates = append(m.line.detail().Dates, date)
 	default:
 		d.Detail.Dates = append(d.Detail.Dates, date)
-		switch date.Qualifier {
-		case "13":
+		switch date.Role {
+		case "due":
 			if d.DueDate == "" {
 				d.DueDate = date.Day()
 			}
-		case "137":
+		case "issue":
 			m.dated = true
-		case "3":
+		case "invoice":
 			m.invoiced = true
 		}
 	}
 }
 
+// taxPoint takes the code of BT-8, when tax is due: a DTM of the header that names a
+// date and does not say it (CEN/TS 16931-3-4).
+func (m *invoic) taxPoint(s *segment) bool {
+	if m.guide.Profile != "en16931" || m.section != sectionHeader || s.get(1, 2) != "" {
+		return false
+	}
+	switch code := s.get(1, 1); code {
+	case "3", "35", "432":
+		m.invoice.TaxPoint = code
+		return true
+	}
+	return false
+}
+
 // misplaced reports whether a date in a group is the document's own all the same.
 // QUIRK: some send DTM+137 behind a reference or a party.
-func (m *invoic) misplaced(qualifier string) bool {
-	return m.line == nil && (qualifier == "137" && !m.dated || qualifier == "3" && !m.invoiced)
+func (m *invoic) misplaced(role string) bool {
+	return m.line == nil && (role == "issue" && !m.dated || role == "invoice" && !m.invoiced)
 }
 
 func (m *invoic) rff(s *segment) {
@@ -245,7 +297,7 @@ func (m *invoic) rff(s *segment) {
 		}
 		return
 	}
-	r := reference(s)
+	r := m.rffOf(s)
 	if m.place == placeOther && r.Role == "" {
 		m.other(s)
 		return
@@ -261,7 +313,7 @@ func (m *invoic) rff(s *segment) {
 		return
 	}
 	if r.Role == "order" && m.line.OrderReference == "" && m.line.OrderLine == "" {
-		m.line.OrderReference, m.line.OrderLine = r.Number, r.Line
+		m.line.OrderReference, m.line.OrderLine, m.orderBy = r.Number, r.Line, r.Qualifier
 		m.reference = nil
 		return
 	}
@@ -276,7 +328,7 @@ func (m *invoic) openParty(s *segment) {
 	if m.line != nil {
 		list = &m.line.detail().Parties
 	}
-	*list = append(*list, nad(s))
+	*list = append(*list, m.nad(s))
 	m.party = &(*list)[len(*list)-1]
 }
 
@@ -285,12 +337,12 @@ func (m *invoic) openParty(s *segment) {
 func (m *invoic) cux(s *segment) {
 	d, list := m.doc, &m.invoice.Currencies
 	for e := 1; e <= 2; e++ {
-		c := Currency{Usage: s.get(e, 1), Code: s.get(e, 2), Function: s.get(e, 3)}
+		c := Currency{Usage: s.get(e, 1), Code: s.get(e, 2), Function: s.get(e, 3), Base: m.number(s, e, 4)}
 		if c.Code == "" {
 			continue
 		}
 		if e == 1 {
-			c.Rate = m.number(s, 3, 1)
+			c.Rate, c.Market = m.number(s, 3, 1), s.get(4, 1)
 		}
 		switch {
 		case c.Usage == "6":
@@ -309,14 +361,13 @@ func (m *invoic) openTerm(s *segment) {
 	if m.line != nil {
 		list = &m.line.detail().Terms
 	}
-	*list = append(*list, PaymentTerm{
-		Type:     s.get(1, 1),
-		Text:     join(s, 2, 4, 5),
-		Event:    s.get(3, 1),
-		Relation: s.get(3, 2),
-		Period:   s.get(3, 3),
-		Count:    s.get(3, 4),
-	})
+	t := PaymentTerm{Type: s.get(1, 1), Code: s.get(2, 1), Text: join(s, 2, 4, 5)}
+	if s.tag == "PAT" { // C112
+		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(3, 2), s.get(3, 3), s.get(3, 4)
+	} else { // PYT has the same in elements of their own
+		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(4, 1), s.get(5, 1), s.get(6, 1)
+	}
+	*list = append(*list, t)
 	m.term = &(*list)[len(*list)-1]
 }
 
@@ -344,7 +395,7 @@ func (m *invoic) openAllowance(s *segment) {
 }
 
 func (m *invoic) taxOf(s *segment) {
-	t := Tax{Function: s.get(1, 1), Type: s.get(2, 1), Category: s.get(6, 1)}
+	t := Tax{Function: s.get(1, 1), Type: s.get(2, 1), Account: s.get(3, 1), Category: s.get(6, 1), PartyID: s.get(7, 1)}
 	t.Rate, t.RawRate = m.rate(s, 5, 4)
 	t.Basis = m.number(s, 4, 1) // 5286
 	switch {
@@ -355,8 +406,9 @@ func (m *invoic) taxOf(s *segment) {
 		m.place = placeTax
 		if l := m.line; l.TaxCategory == "" && !l.TaxRate.Valid() && t.RawRate == "" && !t.Basis.Valid() {
 			l.TaxCategory, l.TaxRate = t.Category, t.Rate
-			m.tax = nil
-			return
+			if m.tax = nil; t.Account == "" && t.PartyID == "" {
+				return
+			}
 		}
 		list := &m.line.detail().Taxes
 		*list = append(*list, t)
@@ -376,11 +428,11 @@ func (m *invoic) taxOf(s *segment) {
 }
 
 func (m *invoic) pcd(s *segment) {
-	switch m.place {
-	case placeAllowance:
+	switch {
+	case m.place == placeAllowance && !m.allowance.Percent.Valid():
 		m.allowance.Percent = m.number(s, 1, 2)
-	case placeTerms:
-		m.term.Percent = m.number(s, 1, 2)
+	case m.place == placeTerms && !m.term.Percent.Valid():
+		m.term.Percent, m.term.Of = m.number(s, 1, 2), s.get(1, 1)
 	default:
 		m.other(s)
 	}
@@ -392,13 +444,16 @@ func (m *invoic) moa(s *segment) {
 	if !a.Amount.Valid() { // 5004 is conditional
 		return
 	}
-	a.Role = amountRole(a.Qualifier)
+	role, rank := m.guide.Role(roles.Amounts, a.Qualifier)
+	if a.Role = role; role == "" && m.role(roles.Totals, a.Qualifier) != "" {
+		a.Role = "total"
+	}
 	switch {
 	case m.place == placeAllowance:
 		switch al := m.allowance; {
-		case (a.Qualifier == "8" || a.Qualifier == "23" || a.Qualifier == "204") && !al.Amount.Valid():
+		case role == "allowance_charge" && !al.Amount.Valid():
 			al.Amount = a.Amount
-		case a.Qualifier == "25" && !al.Basis.Valid():
+		case role == "basis" && !al.Basis.Valid():
 			al.Basis = a.Amount
 		default:
 			al.Amounts = append(al.Amounts, a)
@@ -407,18 +462,21 @@ func (m *invoic) moa(s *segment) {
 		m.term.Amounts = append(m.term.Amounts, a)
 	case m.place == placeOther:
 		m.other(s)
-	case m.place == placeTax && m.tax != nil && (a.Qualifier == "124" || a.Qualifier == "125"):
+	case m.place == placeTax && m.tax != nil && (role == "tax" || role == "taxable"):
 		switch t := m.tax; {
-		case a.Qualifier == "125" && !t.Basis.Valid():
+		case role == "taxable" && !t.Basis.Valid():
 			t.Basis = a.Amount
-		case a.Qualifier == "124" && !t.Amount.Valid():
+		case role == "tax" && !t.Amount.Valid():
 			t.Amount = a.Amount
 		default:
 			t.Amounts = append(t.Amounts, a)
 		}
 	case m.line != nil:
-		if a.Qualifier == "203" && !m.line.NetAmount.Valid() {
-			m.line.NetAmount = a.Amount
+		if role == "line_net" && rank > m.net.rank {
+			if m.net.rank > 0 { // it says it with less certainty
+				m.line.detail().Amounts = append(m.line.detail().Amounts, m.net.Amount)
+			}
+			m.line.NetAmount, m.net = a.Amount, total{Amount: a, rank: rank}
 			return
 		}
 		m.line.detail().Amounts = append(m.line.detail().Amounts, a)
@@ -444,9 +502,9 @@ func (m *invoic) cnt(s *segment) {
 // what the message says of itself.
 func (m *invoic) finish() {
 	d := m.doc
-	for _, q := range [...]string{"3", "137"} { // DTM 3 beside 137: 137 is the message's own
+	for _, role := range [...]string{"invoice", "issue"} { // DTM 3 beside 137: 137 is the message's own
 		for _, date := range d.Detail.Dates {
-			if date.Qualifier == q && d.IssueDate == "" {
+			if date.Role == role && d.IssueDate == "" {
 				d.IssueDate = date.Day()
 			}
 		}
@@ -455,10 +513,9 @@ func (m *invoic) finish() {
 		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
 	d.LineCount = len(d.Lines)
-	parties := d.Detail.Parties
-	d.Issuer = issuer(m.ic, parties, "II", "SU", "SE")
-	d.Supplier = name(parties, "SU", "SE")
-	d.Buyer = name(parties, "BY", "IV")
+	d.Issuer = m.issuer("issuer", "supplier")
+	d.Supplier = m.short("supplier")
+	d.Buyer = m.short("buyer", "invoicee")
 	m.exempt()
 	m.setTotals()
 	if m.lines >= 0 && m.lines != len(d.Lines) {

@@ -1,16 +1,22 @@
 package documents
 
+import "github.com/edigw/edigw/documents/roles"
+
 func (m *invoic) openLine(s *segment, at int) {
 	m.closeLine()
 	m.section, m.place = sectionLines, placeOpen
 	m.line, m.lineSegment = m.doc.addLine(), at
-	m.quantity, m.price, m.description = 0, 0, 0
+	m.quantity, m.price, m.net, m.description = 0, 0, total{}, 0
 	lin(m.line, s)
 }
 
 // item reads the segments of a line's own group.
 func (m *invoic) item(s *segment, tag string) {
 	l := m.line
+	if tag == "QTY" && m.place == placeAllowance {
+		m.allowance.Quantity, m.allowance.Unit = m.number(s, 1, 2), s.get(1, 3)
+		return
+	}
 	if l == nil || m.place == placeOther && tag != "PRI" {
 		if tag == "ALI" || tag == "IMD" || l == nil {
 			m.other(s)
@@ -23,10 +29,6 @@ func (m *invoic) item(s *segment, tag string) {
 	case "IMD":
 		imd(l, s, &m.description)
 	case "QTY":
-		if m.place == placeAllowance {
-			m.allowance.Quantity = m.number(s, 1, 2)
-			return
-		}
 		m.qty(l, s)
 	case "PRI":
 		m.place = placeOpen
@@ -52,14 +54,15 @@ func (m *invoic) qty(l *Line, s *segment) {
 		return
 	}
 	rank := 0
-	switch q.Qualifier {
-	case "47":
+	q.Role = m.role(roles.Quantities, q.Qualifier)
+	switch q.Role {
+	case "invoiced":
 		rank = 3
-	case "46":
+	case "delivered":
 		rank = 2
-	case "12":
+	case "despatched":
 		rank = 1
-	case "21":
+	case "ordered":
 		if !l.Ordered.Valid() {
 			l.Ordered = q.Quantity
 			return
@@ -67,14 +70,12 @@ func (m *invoic) qty(l *Line, s *segment) {
 	}
 	if rank > m.quantity {
 		if m.quantity > 0 {
-			before := Quantity{Qualifier: [...]string{"", "12", "46"}[m.quantity], Quantity: l.Quantity, Unit: l.Unit}
-			before.Role = quantityRole(before.Qualifier)
+			before := Quantity{Qualifier: m.quantityBy, Role: m.role(roles.Quantities, m.quantityBy), Quantity: l.Quantity, Unit: l.Unit}
 			l.detail().Quantities = append(l.detail().Quantities, before)
 		}
-		l.Quantity, l.Unit, m.quantity = q.Quantity, q.Unit, rank
+		l.Quantity, l.Unit, m.quantity, m.quantityBy = q.Quantity, q.Unit, rank, q.Qualifier
 		return
 	}
-	q.Role = quantityRole(q.Qualifier)
 	l.detail().Quantities = append(l.detail().Quantities, q)
 }
 
@@ -95,18 +96,15 @@ func (m *invoic) pri(l *Line, s *segment) {
 	if p.Price.Sign() < 0 { // BR-27
 		m.warn("negative-price", s.Location(1, 2), "the price is negative")
 	}
-	rank := 0
-	switch p.Qualifier {
-	case "AAA":
-		rank = 2
-	case "INV", "CAL", "":
-		rank = 1
+	role, rank := m.guide.Role(roles.Prices, p.Qualifier)
+	if p.Qualifier == "" { // it can be no other
+		role, rank = "net", 2
 	}
-	if rank > m.price {
+	if p.Role = role; role == "net" && rank > m.price {
 		if m.price > 0 {
-			l.detail().Prices = append(l.detail().Prices, Price{Qualifier: "INV", Price: l.Price, Basis: l.PriceBasis, Unit: l.PriceUnit})
+			l.detail().Prices = append(l.detail().Prices, Price{Role: role, Qualifier: m.priceBy, Price: l.Price, Basis: l.PriceBasis, Unit: l.PriceUnit})
 		}
-		l.Price, l.PriceBasis, l.PriceUnit, m.price = p.Price, p.Basis, p.Unit, rank
+		l.Price, l.PriceBasis, l.PriceUnit, m.price, m.priceBy = p.Price, p.Basis, p.Unit, rank, p.Qualifier
 		return
 	}
 	l.detail().Prices = append(l.detail().Prices, p)

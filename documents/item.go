@@ -1,5 +1,7 @@
 package documents
 
+import "github.com/edigw/edigw/documents/roles"
+
 // lin reads LIN.
 func lin(l *Line, s *segment) {
 	l.No = trimBlanks(s.get(1, 1))
@@ -10,15 +12,23 @@ func lin(l *Line, s *segment) {
 	if parent := s.get(4, 2); parent != "" {
 		l.SubOf = parent
 	}
-	if s.get(5, 1) != "" || s.get(6, 1) != "" {
-		l.detail().Other = other(l.detail().Other, s)
+	if level, configuration := s.get(5, 1), s.get(6, 1); level != "" || configuration != "" {
+		l.detail().Level, l.detail().Configuration = level, configuration
 	}
 }
 
 // pia reads PIA: up to five item numbers.
 func pia(l *Line, s *segment) {
+	function := s.get(1, 1)
 	for e := 2; e <= min(s.elements(), 6); e++ {
-		itemID(l, s.get(e, 1), s.get(e, 2))
+		switch function {
+		case "2", "3", "4": // 4347: it belongs with the item, or one stands for the other
+			if value := trimBlanks(s.get(e, 1)); value != "" {
+				l.detail().Items = append(l.detail().Items, Identifier{Value: value, Scheme: s.get(e, 2), Function: function})
+			}
+		default:
+			itemID(l, s.get(e, 1), s.get(e, 2))
+		}
 	}
 }
 
@@ -95,38 +105,17 @@ func gin(l *Line, s *segment) {
 	}
 }
 
-// ftx reads FTX.
-func ftx(s *segment) Text {
+// ftxOf reads FTX.
+func (m *mapping) ftxOf(s *segment) Text {
 	t := Text{Subject: s.get(1, 1), Code: s.get(3, 1), Text: join(s, 4, 1, 5), Language: s.get(5, 1)}
+	t.Role = m.role(roles.Texts, t.Subject)
 	return t
 }
 
 // mea reads MEA.
 func (m *mapping) mea(s *segment) Measure {
-	return Measure{Purpose: s.get(1, 1), Dimension: s.get(2, 1), Unit: s.get(3, 1), Value: m.number(s, 3, 2)}
-}
-
-// quantityRole gives our word for a qualifier of 6063, "" if there is none.
-func quantityRole(qualifier string) string {
-	switch qualifier {
-	case "47":
-		return "invoiced"
-	case "46":
-		return "delivered"
-	case "12":
-		return "despatched"
-	case "21":
-		return "ordered"
-	case "59":
-		return "per_package"
-	case "192":
-		return "free"
-	case "194":
-		return "received"
-	case "61":
-		return "returned"
-	case "83":
-		return "backorder"
+	return Measure{
+		Purpose: s.get(1, 1), Dimension: s.get(2, 1), Accuracy: s.get(2, 2), Text: s.get(2, 4),
+		Unit: s.get(3, 1), Value: m.number(s, 3, 2), Min: m.number(s, 3, 3), Max: m.number(s, 3, 4),
 	}
-	return ""
 }

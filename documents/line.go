@@ -31,8 +31,10 @@ type Line struct {
 // LineDetail is what of a line has no column; it is stored as jsonb, and is nil
 // for most lines.
 type LineDetail struct {
-	Action           string            `json:"action,omitempty"` // 1229
-	Items            []Identifier      `json:"items,omitempty"`  // scheme: 7143
+	Action           string            `json:"action,omitempty"`        // 1229
+	Level            string            `json:"level,omitempty"`         // 1222, of the configuration
+	Configuration    string            `json:"configuration,omitempty"` // 7083: A added, D deleted, I included
+	Items            []Identifier      `json:"items,omitempty"`         // scheme: 7143
 	Descriptions     []Text            `json:"descriptions,omitempty"`
 	Attributes       []Attribute       `json:"attributes,omitempty"` // BG-32
 	Quantities       []Quantity        `json:"quantities,omitempty"`
@@ -46,6 +48,7 @@ type LineDetail struct {
 	Parties          []Party           `json:"parties,omitempty"`
 	Terms            []PaymentTerm     `json:"terms,omitempty"`
 	Measures         []Measure         `json:"measures,omitempty"`
+	Locations        []NamedLocation   `json:"locations,omitempty"`
 	Batches          []Batch           `json:"batches,omitempty"` // where there are several
 	Serials          []string          `json:"serials,omitempty"`
 	Expiry           string            `json:"expiry,omitempty"`
@@ -58,6 +61,7 @@ type LineDetail struct {
 
 // Price is PRI, beside the price of the columns.
 type Price struct {
+	Role          string `json:"role,omitempty"`      // net, gross, information
 	Qualifier     string `json:"qualifier,omitempty"` // 5125: AAA net, AAB gross
 	Price         Number `json:"price,omitzero"`
 	Type          string `json:"type,omitempty"`
@@ -97,5 +101,5 @@ func (d *LineDetail) empty() bool {
 	return d.Action == "" && d.Items == nil && d.Descriptions == nil && d.Attributes == nil && d.Quantities == nil && d.Prices == nil &&
 		d.Amounts == nil && d.AllowanceCharges == nil && d.Taxes == nil && d.Dates == nil && d.References == nil &&
 		d.Texts == nil && d.Parties == nil && d.Terms == nil && d.Measures == nil && d.Identifiers == nil &&
-		d.Variances == nil && d.Origin == "" && d.RawUnit == "" && d.Other == nil
+		d.Variances == nil && d.Level == "" && d.Configuration == "" && d.Locations == nil && d.Origin == "" && d.RawUnit == "" && d.Other == nil
 }

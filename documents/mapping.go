@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -19,6 +20,7 @@ type mapping struct {
 	doc     *Document
 	at      edi.Location // of the message: unh
 	release string       // of its directory or version; "" if it is not known
+	guide   roles.Guide  // what its qualifiers stand for
 	errs    []*edi.Error
 	refused int
 	lesser  int
@@ -37,12 +39,21 @@ func unh(ic *edi.Interchange, i int) edi.Location {
 }
 
 // begin starts a document of message i.
-func begin(ic *edi.Interchange, i int, class string) mapping {
+func begin(ic *edi.Interchange, i int, class string, set *roles.Set) mapping {
 	m := mapping{ic: ic, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
 	if i >= 0 && i < len(ic.Messages) && ic.Messages[i].Type != nil {
 		m.release = ic.Messages[i].Type.Release
+		m.guide = set.For(ic.Syntax, ic.Messages[i].Type)
+	} else {
+		m.guide = set.For(ic.Syntax, nil)
 	}
 	return m
+}
+
+// role gives our word for a qualifier, "" if the guide has none for it.
+func (m *mapping) role(k roles.Kind, qualifier string) string {
+	role, _ := m.guide.Role(k, qualifier)
+	return role
 }
 
 // read visits the segments of the message. Text that is not valid refuses it.
@@ -145,7 +156,7 @@ func (m *mapping) rate(s *segment, e, c int) (Number, string) {
 func (m *mapping) date(s *segment) (Date, bool) {
 	qualifier := s.get(1, 1)
 	d, fault := parseDate(s.get(1, 2), s.get(1, 3))
-	d.Qualifier, d.Role = qualifier, dateRole(qualifier)
+	d.Qualifier, d.Role = qualifier, m.role(roles.Dates, qualifier)
 	switch fault {
 	case dateEmpty:
 		m.warn("date-empty", s.Location(1, 2), "DTM %s holds no date", shorten(qualifier))

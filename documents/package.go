@@ -1,5 +1,7 @@
 package documents
 
+import "encoding/json"
+
 // Package is a logistic unit of a despatch advice: one CPS, or one of several
 // kinds or units of packages in it. Packages form a tree by Parent.
 type Package struct {
@@ -19,18 +21,21 @@ type Package struct {
 
 // PackageDetail is what of a package has no column; it is stored as jsonb.
 type PackageDetail struct {
-	RawLevel    string       `json:"raw_level,omitempty"` // HL03 as sent
-	Line        int          `json:"line,omitempty"`      // position in Document.Lines, from 1, of the item whose package it is, where packages stand beneath items
-	SSCCTo      string       `json:"sscc_to,omitempty"`   // the last of a range of which SSCC is the first
-	Marking     string       `json:"marking,omitempty"`   // 4233: 33E GS1
-	Text        string       `json:"text,omitempty"`      // 7064
-	Related     string       `json:"related,omitempty"`   // 7233
-	Identifiers []Identifier `json:"identifiers,omitempty"`
-	Measures    []Measure    `json:"measures,omitempty"`
-	Quantities  []Quantity   `json:"quantities,omitempty"`
-	References  []Reference  `json:"references,omitempty"`
-	Dates       []Date       `json:"dates,omitempty"`
-	Texts       []Text       `json:"texts,omitempty"`
+	RawLevel    string            `json:"raw_level,omitempty"` // HL03 as sent
+	Line        int               `json:"line,omitempty"`      // position in Document.Lines, from 1, of the item whose package it is, where packages stand beneath items
+	SSCCTo      string            `json:"sscc_to,omitempty"`   // the last of a range of which SSCC is the first
+	Marking     string            `json:"marking,omitempty"`   // 4233: 33E GS1
+	Text        string            `json:"text,omitempty"`      // 7064
+	Related     string            `json:"related,omitempty"`   // 7233
+	Return      string            `json:"return,omitempty"`    // 8395: who pays for the empty package to come back
+	Handling    []Text            `json:"handling,omitempty"`  // HAN
+	Identifiers []Identifier      `json:"identifiers,omitempty"`
+	Measures    []Measure         `json:"measures,omitempty"`
+	Quantities  []Quantity        `json:"quantities,omitempty"`
+	References  []Reference       `json:"references,omitempty"`
+	Dates       []Date            `json:"dates,omitempty"`
+	Texts       []Text            `json:"texts,omitempty"`
+	Other       []json.RawMessage `json:"other,omitempty"` // segments that found no place
 }
 
 // detail gives the package's Detail, made when it is first needed.

@@ -96,6 +96,9 @@ func (m *desadv) pac(s *segment) {
 	if related := s.get(2, 2); related != "" {
 		p.detail().Related = related
 	}
+	if back := s.get(5, 1); back != "" {
+		p.detail().Return = back
+	}
 	if text := s.get(3, 4); text != "" {
 		p.detail().Text = text
 		m.markedSSCC(p, s, 3, 4)

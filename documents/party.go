@@ -1,51 +1,6 @@
 package documents
 
-// partyRole gives our word for a qualifier of 3035, "" if there is none.
-func partyRole(qualifier string) string {
-	switch qualifier {
-	case "SU", "SE":
-		return "supplier" // BG-4
-	case "BY":
-		return "buyer" // BG-7
-	case "IV":
-		return "invoicee"
-	case "II":
-		return "issuer"
-	case "PE":
-		return "payee" // BG-10
-	case "PR":
-		return "payer"
-	case "LC":
-		return "tax_representative" // BG-11
-	case "DP":
-		return "delivery" // BG-13
-	case "ST":
-		return "ship_to"
-	case "CN":
-		return "consignee"
-	case "UC", "UD":
-		return "ultimate_consignee"
-	case "SF":
-		return "ship_from"
-	case "CZ":
-		return "consignor"
-	case "DS":
-		return "distributor"
-	case "CA":
-		return "carrier"
-	case "FW":
-		return "forwarder"
-	case "MF":
-		return "manufacturer"
-	case "SN":
-		return "store"
-	case "WH":
-		return "warehouse"
-	case "CO":
-		return "corporate_office"
-	}
-	return ""
-}
+import "github.com/edigw/edigw/documents/roles"
 
 // scheme gives the ISO 6523 code of an identification scheme where 3055 names
 // one, else what was sent: 3055, or 1131 where EN 16931 puts the code.
@@ -71,7 +26,7 @@ func partyID(s *segment, e int) Identifier {
 }
 
 // nad reads NAD.
-func nad(s *segment) Party {
+func (m *mapping) nad(s *segment) Party {
 	p := Party{
 		Qualifier: s.get(1, 1),
 		ID:        partyID(s, 2),
@@ -81,7 +36,7 @@ func nad(s *segment) Party {
 		Postcode:  s.get(8, 1),
 		Country:   s.get(9, 1),
 	}
-	p.Role = partyRole(p.Qualifier)
+	p.Role = m.role(roles.Parties, p.Qualifier)
 	if p.Region == "" {
 		p.Region = s.get(7, 1)
 	}
@@ -119,6 +74,11 @@ func fii(s *segment) Account {
 			a.Institution.Scheme = s.get(3, 3)
 		}
 	}
+	if a.Branch.Value = s.get(3, 4); a.Branch.Value != "" {
+		if a.Branch.Scheme = s.get(3, 5); a.Branch.Scheme == "" {
+			a.Branch.Scheme = s.get(3, 6)
+		}
+	}
 	return a
 }
 
@@ -127,8 +87,8 @@ func fii(s *segment) Account {
 func (m *mapping) under(p *Party, s *segment, tag string) bool {
 	switch tag {
 	case "RFF":
-		r := reference(s)
-		if r.Qualifier == "VA" && p.TaxID == "" {
+		r := m.rffOf(s)
+		if r.Role == "tax_id" && p.TaxID == "" {
 			p.TaxID = r.Number
 			return true
 		}
@@ -166,74 +126,35 @@ func (c *Contact) reach(number, channel string) {
 	}
 }
 
-// reference reads RFF.
-func reference(s *segment) Reference {
-	r := Reference{Qualifier: s.get(1, 1), Number: trimBlanks(s.get(1, 2)), Line: s.get(1, 3)}
-	r.Role = referenceRole(r.Qualifier)
+// rffOf reads RFF.
+func (m *mapping) rffOf(s *segment) Reference {
+	r := Reference{Qualifier: s.get(1, 1), Number: trimBlanks(s.get(1, 2)), Line: s.get(1, 3), Version: s.get(1, 4)}
+	r.Role = m.role(roles.References, r.Qualifier)
 	return r
 }
 
-// referenceRole gives our word for a qualifier of 1153, "" if there is none.
-func referenceRole(qualifier string) string {
-	switch qualifier {
-	case "ON":
-		return "order" // BT-13
-	case "VN":
-		return "supplier_order" // BT-14
-	case "AAK":
-		return "despatch_advice" // BT-16
-	case "DQ":
-		return "delivery_note"
-	case "ALO":
-		return "receiving_advice" // BT-15
-	case "IV", "OI":
-		return "invoice" // BT-25
-	case "CT":
-		return "contract" // BT-12
-	case "PQ":
-		return "payment" // BT-83
-	case "AEP":
-		return "project" // BT-11
-	case "CR":
-		return "customer_reference"
-	case "BM":
-		return "bill_of_lading"
-	case "AAS":
-		return "transport_document"
-	case "PL":
-		return "price_list"
-	case "VA":
-		return "tax_id"
-	case "LI":
-		return "line"
-	case "BT":
-		return "batch"
-	case "AWQ", "AOU":
-		return "buyer_accounting" // BT-133, BT-19
-	case "GC":
-		return "tender" // BT-17
-	case "ATS", "AVE":
-		return "invoiced_object" // BT-18, BT-128
-	case "GN", "XA":
-		return "company_registration" // BT-30, BT-47, BT-61
-	case "FC", "AHP":
-		return "tax_registration" // BT-32
-	case "AVS":
-		return "mandate" // BT-89
-	case "AII":
-		return "creditor" // BT-90
-	}
-	return ""
-}
-
-// name gives the short form of the first party with one of the qualifiers.
-func name(parties []Party, qualifiers ...string) Name {
-	for _, q := range qualifiers {
-		for i := range parties {
-			if parties[i].Qualifier == q {
-				return Name{ID: parties[i].ID.Value, Name: parties[i].Name}
-			}
+// short gives the short form of the first party that plays one of the roles.
+func (m *mapping) short(words ...string) Name {
+	parties := m.doc.Detail.Parties
+	for _, word := range words {
+		if i := m.leading(parties, word, func(*Party) bool { return true }); i >= 0 {
+			return Name{ID: parties[i].ID.Value, Name: parties[i].Name}
 		}
 	}
 	return Name{}
+}
+
+// leading finds the party of a role whose qualifier has the highest rank, the first of
+// those, among the ones that fit; -1 if there is none.
+func (m *mapping) leading(parties []Party, word string, fits func(*Party) bool) int {
+	best, at := uint8(0), -1
+	for i := range parties {
+		if parties[i].Role != word || !fits(&parties[i]) {
+			continue
+		}
+		if _, rank := m.guide.Role(roles.Parties, parties[i].Qualifier); rank > best {
+			best, at = rank, i
+		}
+	}
+	return at
 }

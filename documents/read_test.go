@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/x12"
@@ -15,6 +16,22 @@ import (
 type mapped struct {
 	doc  *Document
 	errs []*edi.Error
+}
+
+// plainMapper maps by what messages say of themselves.
+type plainMapper func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error)
+
+func plainly(m func(*edi.Interchange, int, *edi.Body, *roles.Set) (*Document, []*edi.Error)) plainMapper {
+	return by(roles.Automatic, m)
+}
+
+// by maps by a profile.
+func by(profile string, m func(*edi.Interchange, int, *edi.Body, *roles.Set) (*Document, []*edi.Error)) plainMapper {
+	set, ok := roles.New(profile, roles.Settings{})
+	if !ok {
+		panic("there is no profile " + profile)
+	}
+	return func(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) { return m(ic, i, b, set) }
 }
 
 // syntax is what reads text.
@@ -47,7 +64,7 @@ func read(t testing.TB, text []byte) (*edi.Interchange, []mapped) {
 		}
 		for _, h := range Handlers() {
 			if h.Type == ic.Messages[i].Type.Type {
-				d, errs := h.Map(ic, i, b)
+				d, errs := h.Map(ic, i, b, nil)
 				all = append(all, mapped{d, errs})
 				return nil
 			}

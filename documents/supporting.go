@@ -63,7 +63,7 @@ func attribute(l *Line, s *segment) bool {
 func (m *invoic) exempt() {
 	for i := range m.doc.Detail.Texts {
 		reason := &m.doc.Detail.Texts[i]
-		if reason.Subject != "AGM" {
+		if reason.Role != "exemption_reason" {
 			continue
 		}
 		for j := range m.invoice.Taxes {

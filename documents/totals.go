@@ -1,6 +1,9 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
+import (
+	"github.com/edigw/edigw/documents/roles"
+	"github.com/edigw/edigw/edi"
+)
 
 // totalKind is one amount of BG-22.
 type totalKind int
@@ -22,79 +25,34 @@ const (
 type total struct {
 	Amount
 	at   edi.Location
-	rank int
+	rank uint8
 }
 
-// totalOf gives the kind a qualifier of 5025 stands for in the summary. Guides
-// differ: EN 16931 on D.14B uses 389, 388 and 9, EANCOM 125, 77 and 86, older
-// ones 39. Where several are sent, the higher rank is the one.
-func totalOf(qualifier string) (kind totalKind, rank int) {
-	switch qualifier {
-	case "79":
-		return totalLines, 1 // BT-106
-	case "260":
-		return totalAllowances, 1 // BT-107
-	case "259":
-		return totalCharges, 1 // BT-108
-	case "389":
-		return totalTaxExclusive, 2 // BT-109
-	case "125":
-		return totalTaxExclusive, 1
-	case "176":
-		return totalTax, 2 // BT-110
-	case "124":
-		return totalTax, 1
-	case "388":
-		return totalTaxInclusive, 3 // BT-112
-	case "77":
-		return totalTaxInclusive, 2
-	case "39":
-		return totalTaxInclusive, 1
-	case "113":
-		return totalPrepaid, 1 // BT-113
-	case "366":
-		return totalRounding, 1 // BT-114
-	case "9":
-		return totalPayable, 2 // BT-115
-	case "86":
-		return totalPayable, 1
-	}
-	return 0, 0
+// totalWords are the roles of the kinds.
+var totalWords = [totalKinds]string{
+	totalLines: "lines", totalAllowances: "allowances", totalCharges: "charges",
+	totalTaxExclusive: "tax_exclusive", totalTax: "tax", totalTaxInclusive: "tax_inclusive",
+	totalPrepaid: "prepaid", totalRounding: "rounding", totalPayable: "payable",
 }
 
-// amountRole gives our word for a qualifier of 5025, "" if there is none.
-func amountRole(qualifier string) string {
-	switch qualifier {
-	case "203":
-		return "line_net"
-	case "38":
-		return "line_inclusive"
-	case "66":
-		return "goods"
-	case "128":
-		return "gross"
-	case "131":
-		return "allowances_and_charges"
-	case "2":
-		return "tax_in_tax_currency" // BT-111
-	case "124":
-		return "tax"
-	case "125":
-		return "taxable"
-	case "509":
-		return "price_discount" // BT-147
-	case "52":
-		return "discount"
+// totalOf gives the kind a qualifier of 5025 stands for in the summary, and its rank;
+// rank 0 is none.
+func (m *mapping) totalOf(qualifier string) (kind totalKind, rank uint8) {
+	role, rank := m.guide.Role(roles.Totals, qualifier)
+	if role == "" {
+		return 0, 0
 	}
-	if _, rank := totalOf(qualifier); rank > 0 {
-		return "total"
+	for totalWords[kind] != role {
+		if kind++; kind == totalKinds {
+			return 0, 0
+		}
 	}
-	return ""
+	return kind, rank
 }
 
 // total takes an amount of the summary.
 func (m *invoic) total(s *segment, a Amount) {
-	kind, rank := totalOf(a.Qualifier)
+	kind, rank := m.totalOf(a.Qualifier)
 	t := &m.totals[kind]
 	foreign := a.Currency != "" && m.doc.Currency != "" && a.Currency != m.doc.Currency
 	switch {

@@ -19,7 +19,7 @@ func TestReleaseWithoutTheMessages(t *testing.T) {
 		{Type: &edi.MessageType{Type: "810", Release: "003060"}},
 		{Type: &edi.MessageType{Type: "810", Release: "004010"}},
 	}}
-	before, since, none := begin(ic, 0, ClassInvoice), begin(ic, 1, ClassInvoice), begin(ic, 2, ClassInvoice)
+	before, since, none := begin(ic, 0, ClassInvoice, nil), begin(ic, 1, ClassInvoice, nil), begin(ic, 2, ClassInvoice, nil)
 	ic.Messages = nil
 	if before.centuries() || !since.centuries() || none.centuries() {
 		t.Errorf("got %v, %v and %v, want only dates of 004010 to have a century", before.centuries(), since.centuries(), none.centuries())
@@ -81,7 +81,7 @@ func TestAboveIsWhatClimbingFinds(t *testing.T) {
 }
 
 func TestMarksArePutTogetherOnce(t *testing.T) {
-	m := desadv{mapping: begin(&edi.Interchange{}, 0, ClassDespatch), marks: map[int][]string{2: {"A 1", "B 2", "C 3"}}}
+	m := desadv{mapping: begin(&edi.Interchange{}, 0, ClassDespatch, nil), marks: map[int][]string{2: {"A 1", "B 2", "C 3"}}}
 	m.doc.Packages = make([]Package, 2)
 	m.setMarks()
 	if got := m.doc.Packages[1].Marks; got != "A 1 B 2 C 3" || m.doc.Packages[0].Marks != "" {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -135,22 +136,24 @@ func day(value string) string { return value[:min(10, len(value))] }
 // dtmX12 reads DTM: qualifier, date, time, and a period in DTM05 and DTM06.
 func (m *mapping) dtmX12(s *segment) (Date, bool) {
 	d := Date{Qualifier: s.get(1, 1), Raw: s.get(2, 1)}
-	d.Role = dateRoleX12(d.Qualifier)
+	d.Role = m.role(roles.Dates, d.Qualifier)
 	if clock := s.get(3, 1); clock != "" {
 		d.Raw += " " + clock
 	}
+	d.Zone = s.get(4, 1)
 	if s.get(6, 1) != "" {
 		d.Format, d.Raw = s.get(5, 1), s.get(6, 1)
-		if d.Format == "RD8" {
-			period, fault := parseDate(d.Raw, "718")
-			d.Value, d.End = period.Value, period.End
-			if fault == dateImpossible {
-				m.report(edi.SeverityError, "invalid-date", "12", s.Location(6, 1), fmt.Sprintf("%q is no period CCYYMMDD-CCYYMMDD", shorten(d.Raw)))
-				return d, false
-			}
-			return d, true
+		format := formatX12(d.Format)
+		read, fault := parseDate(d.Raw, format)
+		switch {
+		case format == "":
+			m.note("date-format", s.Location(5, 1), "format %s is kept as sent, not read", shorten(d.Format))
+		case fault == dateImpossible:
+			m.report(edi.SeverityError, "invalid-date", "12", s.Location(6, 1), fmt.Sprintf("%q is no date in format %s", shorten(d.Raw), d.Format))
+			return d, false
+		default:
+			d.Value, d.End = read.Value, read.End
 		}
-		m.note("date-format", s.Location(5, 1), "format %s is kept as sent, not read", shorten(d.Format))
 		return d, true
 	}
 	var ok bool
@@ -158,6 +161,33 @@ func (m *mapping) dtmX12(s *segment) (Date, bool) {
 		m.warn("date-empty", s.Location(2, 1), "DTM %s holds no date", shorten(d.Qualifier))
 	}
 	return d, ok
+}
+
+// formatX12 gives the code of 2379 for one of X12's 1250, "" where there is none.
+func formatX12(code string) string {
+	switch code {
+	case "D6":
+		return "101"
+	case "D8":
+		return "102"
+	case "DT":
+		return "203"
+	case "TM":
+		return "401"
+	case "TS":
+		return "402"
+	case "CM":
+		return "610"
+	case "CY":
+		return "602"
+	case "RD6":
+		return "717"
+	case "RD8":
+		return "718"
+	case "RDT":
+		return "719"
+	}
+	return ""
 }
 
 // numberX12 sets the document's number from element e of the segment that opens it.
@@ -215,32 +245,6 @@ func functionOf(purpose string) string {
 	return "x12:" + purpose
 }
 
-// Qualifiers of X12's 98 whose party numbers an invoice or a despatch advice, and
-// those of its parties in short.
-var (
-	issuersX12   = []string{"II", "SU", "SE", "VN"}
-	suppliersX12 = []string{"SU", "SE", "VN", "SF"}
-	buyersX12    = []string{"BY", "BT", "BS"}
-)
-
-// partyRoleX12 gives our word for a qualifier of 98, "" if there is none. Most are as
-// in 3035.
-func partyRoleX12(qualifier string) string {
-	switch qualifier {
-	case "VN":
-		return "supplier"
-	case "BT", "BS":
-		return "invoicee"
-	case "RE", "RI":
-		return "payee"
-	case "Z7":
-		return "store"
-	case "CN", "BY", "SU", "SE", "II", "PE", "PR", "ST", "SF", "UC", "DS", "CA", "FW", "MF", "SN", "WH", "CO":
-		return partyRole(qualifier)
-	}
-	return ""
-}
-
 // schemeX12 gives the ISO 6523 code for a qualifier of 66 where there is one.
 func schemeX12(qualifier string) (neutral, raw string) {
 	switch qualifier {
@@ -253,9 +257,9 @@ func schemeX12(qualifier string) (neutral, raw string) {
 }
 
 // n1 reads N1.
-func n1(s *segment) Party {
+func (m *mapping) n1(s *segment) Party {
 	p := Party{Qualifier: s.get(1, 1), Name: trimBlanks(s.get(2, 1))}
-	p.Role = partyRoleX12(p.Qualifier)
+	p.Role = m.role(roles.Parties, p.Qualifier)
 	if p.ID.Value = trimBlanks(s.get(4, 1)); p.ID.Value != "" {
 		p.ID.Scheme, p.ID.Raw = schemeX12(s.get(3, 1))
 	}
@@ -278,8 +282,11 @@ func (m *mapping) underN1(p *Party, s *segment) bool {
 		add(&p.Street, 1, 2)
 	case "N4":
 		p.City, p.Region, p.Postcode, p.Country = trimBlanks(s.get(1, 1)), s.get(2, 1), s.get(3, 1), s.get(4, 1)
+		if number := trimBlanks(s.get(6, 1)); number != "" { // 309 and 310: a location by its code
+			p.References = append(p.References, Reference{Qualifier: s.get(5, 1), Number: number})
+		}
 	case "REF":
-		r := referenceX12(s)
+		r := m.refX12(s)
 		if r.Role == "tax_id" && p.TaxID == "" {
 			p.TaxID = r.Number
 			return true
@@ -302,77 +309,19 @@ func per(s *segment) Contact {
 	return c
 }
 
-// referenceX12 reads REF. Where REF02 is empty REF03 says it in words.
-func referenceX12(s *segment) Reference {
-	r := Reference{Qualifier: s.get(1, 1), Number: trimBlanks(s.get(2, 1))}
+// refX12 reads REF. Where REF02 is empty REF03 says it in words.
+func (m *mapping) refX12(s *segment) Reference {
+	r := Reference{Qualifier: s.get(1, 1), Number: trimBlanks(s.get(2, 1)), Text: trimBlanks(s.get(3, 1))}
 	if r.Number == "" {
-		r.Number = trimBlanks(s.get(3, 1))
+		r.Number, r.Text = r.Text, ""
 	}
-	r.Role = referenceRoleX12(r.Qualifier)
+	for c := 1; c <= 5; c += 2 { // C040
+		if number := trimBlanks(s.get(4, c+1)); number != "" {
+			r.Also = append(r.Also, Identifier{Value: number, Scheme: s.get(4, c)})
+		}
+	}
+	r.Role = m.role(roles.References, r.Qualifier)
 	return r
-}
-
-// referenceRoleX12 gives our word for a qualifier of 128, "" if there is none.
-func referenceRoleX12(qualifier string) string {
-	switch qualifier {
-	case "PO", "ON":
-		return "order"
-	case "VN":
-		return "supplier_order"
-	case "CO":
-		return "customer_reference"
-	case "CT":
-		return "contract"
-	case "IV", "OI":
-		return "invoice"
-	case "SI", "ASN":
-		return "despatch_advice"
-	case "PK", "DQ":
-		return "delivery_note"
-	case "BM", "MB":
-		return "bill_of_lading"
-	case "CN", "2I":
-		return "transport_document"
-	case "VX", "GT", "TJ":
-		return "tax_id"
-	case "LT", "BT":
-		return "batch"
-	case "LI":
-		return "line"
-	}
-	return ""
-}
-
-// dateRoleX12 gives our word for a qualifier of 374, "" if there is none. Those below
-// 100 are 2005's with zeros before them.
-func dateRoleX12(qualifier string) string {
-	switch qualifier {
-	case "003":
-		return "invoice"
-	case "011":
-		return "despatch"
-	case "017", "067", "371":
-		return "estimated_delivery"
-	case "035":
-		return "delivery"
-	case "002":
-		return "requested_delivery"
-	case "010":
-		return "requested_despatch"
-	case "036":
-		return "expiry"
-	case "063":
-		return "latest_delivery"
-	case "064":
-		return "earliest_delivery"
-	case "094", "405":
-		return "production"
-	case "150", "186":
-		return "period_start"
-	case "151", "187":
-		return "period_end"
-	}
-	return ""
 }
 
 // unitX12 gives the code of UN/ECE Recommendation 20 for one of X12's 355, the code as
@@ -507,15 +456,15 @@ func (m *mapping) ctt(s *segment) (lines int, at edi.Location) {
 	return int(n.Decimal().IntPart()), s.Location(1, 1)
 }
 
-// note reads NTE or MSG.
-func noteX12(s *segment) Text {
+// noteX12 reads NTE or MSG.
+func (m *mapping) noteX12(s *segment) Text {
 	if s.tag == "MSG" {
 		return Text{Text: s.get(1, 1)}
 	}
-	return Text{Subject: s.get(1, 1), Text: s.get(2, 1)}
+	return Text{Role: m.role(roles.Texts, s.get(1, 1)), Subject: s.get(1, 1), Text: s.get(2, 1)}
 }
 
 // meaX12 reads MEA.
 func (m *mapping) meaX12(s *segment) Measure {
-	return Measure{Purpose: s.get(1, 1), Dimension: s.get(2, 1), Value: m.real(s, 3), Unit: unitX12(s.get(4, 1))}
+	return Measure{Purpose: s.get(1, 1), Dimension: s.get(2, 1), Value: m.real(s, 3), Unit: unitX12(s.get(4, 1)), Min: m.real(s, 5), Max: m.real(s, 6)}
 }

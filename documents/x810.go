@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -22,8 +23,8 @@ type x810 struct {
 }
 
 // mapX810 reads an 810 as an invoice, credit note or debit note.
-func mapX810(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := x810{mapping: begin(ic, i, ClassInvoice), invoice: &Invoice{}, lines: -1}
+func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+	m := x810{mapping: begin(ic, i, ClassInvoice, by), invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice
 	if n := countSegments(b, "IT1"); n > 0 {
@@ -71,11 +72,18 @@ func (m *x810) segment(s *segment, _ int) {
 		}
 		m.other(s)
 	case "QTY":
-		if q := (Quantity{Qualifier: s.get(1, 1), Quantity: m.real(s, 2), Unit: unitX12(s.get(3, 1))}); m.line != nil && q.Quantity.Valid() {
+		if q := (Quantity{Role: m.role(roles.Quantities, s.get(1, 1)), Qualifier: s.get(1, 1), Quantity: m.real(s, 2), Unit: unitX12(s.get(3, 1))}); m.line != nil && q.Quantity.Valid() {
 			m.line.detail().Quantities = append(m.line.detail().Quantities, q)
 			return
 		}
 		m.other(s)
+	case "FOB":
+		m.place = placeOpen
+		m.doc.Detail.DeliveryTerms = append(m.doc.Detail.DeliveryTerms, fob(s))
+	case "CAD":
+		m.doc.Detail.Transport = append(m.doc.Detail.Transport, cad(s))
+	case "ISS":
+		m.iss(s)
 	case "CTP":
 		m.ctp(s)
 	case "PAM":
@@ -94,10 +102,10 @@ func (m *x810) segment(s *segment, _ int) {
 		m.lines, m.count = m.ctt(s)
 	case "NTE", "MSG":
 		if m.line != nil {
-			m.line.detail().Texts = append(m.line.detail().Texts, noteX12(s))
+			m.line.detail().Texts = append(m.line.detail().Texts, m.noteX12(s))
 			return
 		}
-		m.doc.Detail.Texts = append(m.doc.Detail.Texts, noteX12(s))
+		m.doc.Detail.Texts = append(m.doc.Detail.Texts, m.noteX12(s))
 	case "MEA":
 		if m.line != nil {
 			m.line.detail().Measures = append(m.line.detail().Measures, m.meaX12(s))
@@ -200,7 +208,7 @@ func (m *x810) openParty(s *segment) {
 	if m.line != nil {
 		list = &m.line.detail().Parties
 	}
-	*list = append(*list, n1(s))
+	*list = append(*list, m.n1(s))
 	m.party = &(*list)[len(*list)-1]
 }
 
@@ -218,7 +226,7 @@ func (m *x810) ref(s *segment) {
 		m.other(s)
 		return
 	}
-	r := referenceX12(s)
+	r := m.refX12(s)
 	if m.line == nil {
 		if r.Role == "order" && m.doc.OrderReference == "" {
 			m.doc.OrderReference = r.Number
@@ -308,9 +316,9 @@ func (m *x810) finish() {
 		m.warn("issue-date-missing", m.bigAt, "BIG01 says no document date")
 	}
 	d.LineCount = len(d.Lines)
-	d.Issuer = issuer(m.ic, d.Detail.Parties, issuersX12...)
-	d.Supplier = name(d.Detail.Parties, suppliersX12...)
-	d.Buyer = name(d.Detail.Parties, buyersX12...)
+	d.Issuer = m.issuer("issuer", "supplier")
+	d.Supplier = m.short("supplier", "ship_from")
+	d.Buyer = m.short("buyer", "invoicee")
 	if taxes := m.invoice.Taxes; len(taxes) == 1 { // the total then; nothing is added up
 		d.Totals.Tax = taxes[0].Amount
 	}

@@ -1,5 +1,7 @@
 package documents
 
+import "github.com/edigw/edigw/documents/roles"
+
 import "strings"
 
 // openLine reads IT1: 01 number, 02 to 05 quantity, unit, price and its basis, from 06
@@ -35,7 +37,7 @@ func (m *x810) unit(l *Line, raw string) {
 
 // ctp reads CTP: prices beside that of IT1.
 func (m *x810) ctp(s *segment) {
-	p := Price{Qualifier: s.get(2, 1), Price: m.real(s, 3), Basis: m.real(s, 4), Unit: unitX12(s.get(5, 1))}
+	p := Price{Role: m.role(roles.Prices, s.get(2, 1)), Qualifier: s.get(2, 1), Price: m.real(s, 3), Basis: m.real(s, 4), Unit: unitX12(s.get(5, 1))}
 	if m.line == nil || !p.Price.Valid() {
 		m.other(s)
 		return
@@ -45,12 +47,12 @@ func (m *x810) ctp(s *segment) {
 
 // pam reads PAM: amounts of a line, PAM05 by PAM04; 1 is the line's total.
 func (m *x810) pam(s *segment) {
-	a := Amount{Qualifier: s.get(4, 1), Amount: m.real(s, 5)}
+	a := Amount{Role: m.role(roles.Amounts, s.get(4, 1)), Qualifier: s.get(4, 1), Amount: m.real(s, 5)}
 	if m.line == nil || m.place == placeOther || !a.Amount.Valid() {
 		m.other(s)
 		return
 	}
-	if a.Qualifier == "1" && !m.line.NetAmount.Valid() {
+	if a.Role == "line_net" && !m.line.NetAmount.Valid() {
 		m.line.NetAmount = a.Amount
 		return
 	}
@@ -176,11 +178,11 @@ func (m *x810) tds(s *segment) {
 
 // amt reads AMT: 01 what it is, 02 the amount.
 func (m *x810) amt(s *segment) {
-	a := Amount{Qualifier: s.get(1, 1), Amount: m.real(s, 2)}
+	a := Amount{Role: m.role(roles.Amounts, s.get(1, 1)), Qualifier: s.get(1, 1), Amount: m.real(s, 2)}
 	switch {
 	case !a.Amount.Valid():
 		m.other(s)
-	case m.line != nil && a.Qualifier == "1" && !m.line.NetAmount.Valid():
+	case m.line != nil && a.Role == "line_net" && !m.line.NetAmount.Valid():
 		m.line.NetAmount = a.Amount
 	case m.line != nil:
 		m.line.detail().Amounts = append(m.line.detail().Amounts, a)

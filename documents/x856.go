@@ -3,6 +3,7 @@ package documents
 import (
 	"strings"
 
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -30,8 +31,8 @@ type x856 struct {
 }
 
 // mapX856 reads an 856 as a despatch advice.
-func mapX856(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
-	m := x856{mapping: begin(ic, i, ClassDespatch), despatch: &Despatch{}, lines: -1}
+func mapX856(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+	m := x856{mapping: begin(ic, i, ClassDespatch, by), despatch: &Despatch{}, lines: -1}
 	d := m.doc
 	d.TypeCode = "351"
 	d.Detail.Despatch = m.despatch
@@ -139,12 +140,12 @@ func (m *x856) openParty(s *segment) {
 	if m.line != nil {
 		list = &m.line.detail().Parties
 	}
-	*list = append(*list, n1(s))
+	*list = append(*list, m.n1(s))
 	m.party, m.inN1 = &(*list)[len(*list)-1], true
 }
 
 func (m *x856) ref(s *segment) {
-	r := referenceX12(s)
+	r := m.refX12(s)
 	switch l := m.line; {
 	case l != nil && r.Role == "batch" && l.Batch == "":
 		l.Batch = r.Number
@@ -309,12 +310,12 @@ func (m *x856) td3(s *segment) {
 func (m *x856) text(s *segment) {
 	switch {
 	case m.line != nil:
-		m.line.detail().Texts = append(m.line.detail().Texts, noteX12(s))
+		m.line.detail().Texts = append(m.line.detail().Texts, m.noteX12(s))
 	case m.pack() != nil:
 		p := m.pack().detail()
-		p.Texts = append(p.Texts, noteX12(s))
+		p.Texts = append(p.Texts, m.noteX12(s))
 	default:
-		m.doc.Detail.Texts = append(m.doc.Detail.Texts, noteX12(s))
+		m.doc.Detail.Texts = append(m.doc.Detail.Texts, m.noteX12(s))
 	}
 }
 
@@ -325,10 +326,9 @@ func (m *x856) finish() {
 	}
 	m.settle()
 	d.LineCount, d.PackageCount = len(d.Lines), len(d.Packages)
-	parties := d.Detail.Parties
-	d.Issuer = issuer(m.ic, parties, "SU", "SE", "VN", "SF")
-	d.Supplier = name(parties, suppliersX12...)
-	d.Buyer = name(parties, buyersX12...)
+	d.Issuer = m.issuer("supplier", "ship_from")
+	d.Supplier = m.short("supplier", "ship_from")
+	d.Buyer = m.short("buyer", "invoicee")
 	// QUIRK: CTT01 counts levels; many guides have it count items.
 	if m.lines >= 0 && m.lines != len(m.levels) && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CTT01 says %d, there are %d levels (HL) and %d lines", m.lines, len(m.levels), len(d.Lines))

@@ -270,7 +270,7 @@ func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Docume
 	m := &p.ic.Messages[i]
 	for h := range g.Handlers {
 		if g.Handlers[h].Type == m.Type.Type {
-			doc, errs = g.Handlers[h].Map(p.ic, i, b)
+			doc, errs = g.Handlers[h].Map(p.ic, i, b, p.owner.Policy.Roles)
 			return doc, errs, nil
 		}
 	}

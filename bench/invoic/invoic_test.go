@@ -32,7 +32,7 @@ func read(t *testing.T, text []byte) (numbers []string, lines int) {
 		}
 		from = ic.Offset + ic.Length
 		err = edifact.Reader{}.Scan(p, ic, func(i int, b *edi.Body) error {
-			d, errs := handler.Map(ic, i, b)
+			d, errs := handler.Map(ic, i, b, nil)
 			if d == nil || len(errs) > 0 {
 				t.Fatalf("message %d: %v", i, errs)
 			}

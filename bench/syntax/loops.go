@@ -118,7 +118,7 @@ func loopsOf(t *text) ([]loop, error) {
 		{"validate", func() error { return t.read(tables.Checker(edi.Tolerance{Structure: edi.StructureRefused}), none) }},
 		{"map", func() error {
 			return t.read(nil, func(ic *edi.Interchange, i int, b *edi.Body) error {
-				doc, errs := handlers[ic.Messages[i].Type.Type].Map(ic, i, b)
+				doc, errs := handlers[ic.Messages[i].Type.Type].Map(ic, i, b, nil)
 				if doc == nil {
 					return fmt.Errorf("message %d is refused: %v", i+1, errs)
 				}

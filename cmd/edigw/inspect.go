@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/structure"
@@ -22,6 +24,7 @@ type inspectCommand struct {
 	Segments bool   `xor:"detail" help:"List every segment of every message."`
 	Tree     bool   `xor:"detail" help:"Show every segment below the one that opens its group, with every value and what it is."`
 	Guide    string `help:"Place and judge segments by this guide's tables, in place of the association code that messages name."`
+	Profile  string `default:"automatic" help:"Read documents by this profile, in place of the one that messages name."`
 	Output   string `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
 
@@ -74,6 +77,9 @@ func (c *inspectCommand) Run(a *app) (err error) {
 	}
 	in := newInspector(p, gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}}, to)
 	in.excerpts, in.answers = true, true
+	if in.by, err = profile(c.Profile); err != nil {
+		return err
+	}
 	if c.Segments || c.Tree {
 		in.detail, in.tree = tables, c.Tree
 	}
@@ -89,6 +95,15 @@ func (c *inspectCommand) Run(a *app) (err error) {
 	return nil
 }
 
+// profile gives a profile of documents by its name.
+func profile(name string) (*roles.Set, error) {
+	by, ok := roles.New(name, roles.Settings{})
+	if !ok {
+		return nil, usage("--profile %s: there is no such profile; there are %s and %s", name, roles.Automatic, strings.Join(roles.Names(), ", "))
+	}
+	return by, nil
+}
+
 // inspector reads interchanges and collects findings.
 type inspector struct {
 	p        *edi.Payload
@@ -101,6 +116,7 @@ type inspector struct {
 	detail   *structure.Tables // tell the segments of messages, placed by these tables; nil: do not
 	tree     bool              // and as a tree
 	answers  bool              // tell what it says of what was sent
+	by       *roles.Set        // what qualifiers of documents stand for
 	errors   int
 	listed   int // errors among those found
 	omitted  int
@@ -204,7 +220,7 @@ func (in *inspector) message(ic *edi.Interchange, i int, b *edi.Body) error {
 	}
 	errs := ic.MessageErrors[i]
 	if h, ok := in.handlers[ic.Messages[i].Type.Type]; ok && edi.Worst(errs) < edi.SeverityError {
-		_, mapped := h.Map(ic, i, b)
+		_, mapped := h.Map(ic, i, b, in.by)
 		if err := in.find(ic, mapped...); err != nil {
 			return err
 		}
