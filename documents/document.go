@@ -77,11 +77,11 @@ type Detail struct {
 	Texts         []Text            `json:"texts,omitempty"`
 	Amounts       []Amount          `json:"amounts,omitempty"` // totals without a column, raw qualifiers
 	Measures      []Measure         `json:"measures,omitempty"`
-	Locations     []NamedLocation   `json:"locations,omitempty"`
-	DeliveryTerms []DeliveryTerms   `json:"delivery_terms,omitempty"`
-	Transport     []Transport       `json:"transport,omitempty"` // of an invoice; that of a despatch advice stands in despatch
-	Equipment     []Equipment       `json:"equipment,omitempty"`
-	Counts        []Quantity        `json:"counts,omitempty"` // control totals: CNT
+	Locations     []NamedLocation   `json:"locations,omitempty"`      // LOC: ports and other places
+	DeliveryTerms []DeliveryTerms   `json:"delivery_terms,omitempty"` // TOD or FOB: who bears cost and risk of the transport
+	Transport     []Transport       `json:"transport,omitempty"`      // of an invoice; that of a despatch advice stands in despatch
+	Equipment     []Equipment       `json:"equipment,omitempty"`      // EQD or TD3: containers and the like
+	Counts        []Quantity        `json:"counts,omitempty"`         // control totals: CNT
 	Invoice       *Invoice          `json:"invoice,omitempty"`
 	Despatch      *Despatch         `json:"despatch,omitempty"`
 	Other         []json.RawMessage `json:"other,omitempty"` // segments that found no place, see appendSegment
@@ -156,7 +156,7 @@ type Reference struct {
 
 // Text is FTX, or a description of an item: IMD.
 type Text struct {
-	Role     string `json:"role,omitempty"`
+	Role     string `json:"role,omitempty"`    // ours: note, payment_terms, …; "" where the subject has none
 	Subject  string `json:"subject,omitempty"` // 4451, or 7077 and 7081
 	Code     string `json:"code,omitempty"`
 	Text     string `json:"text,omitempty"`
@@ -246,7 +246,7 @@ type AllowanceCharge struct {
 	Unit        string   `json:"unit,omitempty"` // of the quantity
 	Rate        Number   `json:"rate,omitzero"`
 	RateBasis   Number   `json:"rate_basis,omitzero"` // 5284: how many units the rate is for
-	RateUnit    string   `json:"rate_unit,omitempty"`
+	RateUnit    string   `json:"rate_unit,omitempty"` // unit of what the rate is for
 	Reference   string   `json:"reference,omitempty"` // SAC13
 	TaxCategory string   `json:"tax_category,omitempty"`
 	TaxRate     Number   `json:"tax_rate,omitzero"`

@@ -48,8 +48,8 @@ type LineDetail struct {
 	Parties          []Party           `json:"parties,omitempty"`
 	Terms            []PaymentTerm     `json:"terms,omitempty"`
 	Measures         []Measure         `json:"measures,omitempty"`
-	Locations        []NamedLocation   `json:"locations,omitempty"`
-	Batches          []Batch           `json:"batches,omitempty"` // where there are several
+	Locations        []NamedLocation   `json:"locations,omitempty"` // LOC: places the line is for
+	Batches          []Batch           `json:"batches,omitempty"`   // where there are several
 	Serials          []string          `json:"serials,omitempty"`
 	Expiry           string            `json:"expiry,omitempty"`
 	Identifiers      []Identifier      `json:"identifiers,omitempty"` // GIN; scheme: 7405
