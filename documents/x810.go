@@ -195,7 +195,10 @@ func (m *x810) cur(s *segment) {
 	if m.doc.Currency == "" {
 		m.doc.Currency = code
 	}
-	m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: s.get(1, 1), Code: code, Rate: m.real(s, 3)})
+	m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: s.get(1, 1), Code: code, Rate: m.real(s, 3), Market: s.get(6, 1)})
+	if second := s.get(5, 1); second != "" { // what the rate leads to
+		m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: "3", Code: second})
+	}
 }
 
 func (m *x810) openParty(s *segment) {
@@ -245,7 +248,7 @@ func (m *x810) ref(s *segment) {
 }
 
 // itd reads ITD: terms with a discount and terms without are told apart, as PAT does.
-// ITD08 and ITD10 have implied decimals.
+// ITD08 and ITD10 have implied decimals; 13 is a day of the month, 14 a means of payment.
 func (m *x810) itd(s *segment) {
 	list := &m.invoice.Terms
 	if m.line != nil {
@@ -253,7 +256,7 @@ func (m *x810) itd(s *segment) {
 	}
 	percent, amount := m.real(s, 3), m.implied(s, 8)
 	if percent.Valid() || amount.Valid() || s.get(4, 1) != "" || s.get(5, 1) != "" {
-		t := PaymentTerm{Type: "22", Event: s.get(2, 1), Percent: percent}
+		t := PaymentTerm{Type: "22", Code: s.get(1, 1), Event: s.get(2, 1), Percent: percent}
 		m.days(&t, s, 5)
 		if value, ok := m.dateX12(s, 4, 0); ok {
 			t.Dates = []Date{{Role: "discount_until", Qualifier: "ITD04", Value: value, Raw: s.get(4, 1)}}
@@ -263,7 +266,7 @@ func (m *x810) itd(s *segment) {
 		}
 		*list = append(*list, t)
 	}
-	net := PaymentTerm{Type: "1", Event: s.get(2, 1), Text: trimBlanks(s.get(12, 1))}
+	net := PaymentTerm{Type: "1", Code: s.get(1, 1), Event: s.get(2, 1), Text: trimBlanks(s.get(12, 1)), Percent: m.real(s, 11), Day: s.get(13, 1)}
 	m.days(&net, s, 7)
 	if value, ok := m.dateX12(s, 6, 0); ok {
 		net.Dates = []Date{{Role: "due", Qualifier: "ITD06", Value: value, Raw: s.get(6, 1)}}
@@ -274,7 +277,13 @@ func (m *x810) itd(s *segment) {
 	if deferred := m.implied(s, 10); deferred.Valid() {
 		net.Amounts = []Amount{{Role: "deferred", Qualifier: "ITD10", Amount: deferred}}
 	}
-	if net.Text != "" || net.Count != "" || net.Dates != nil || net.Amounts != nil {
+	if value, ok := m.dateX12(s, 9, 0); ok {
+		net.Dates = append(net.Dates, Date{Role: "deferred", Qualifier: "ITD09", Value: value, Raw: s.get(9, 1)})
+	}
+	if means := s.get(14, 1); means != "" && m.line == nil { // 107
+		m.invoice.PaymentMeans = append(m.invoice.PaymentMeans, "x12:"+means)
+	}
+	if net.Text != "" || net.Count != "" || net.Dates != nil || net.Amounts != nil || net.Percent.Valid() || net.Day != "" {
 		*list = append(*list, net)
 	}
 }

@@ -35,11 +35,15 @@ func (m *x810) unit(l *Line, raw string) {
 	}
 }
 
-// ctp reads CTP: prices beside that of IT1.
+// ctp reads CTP: prices beside that of IT1, or in its place.
 func (m *x810) ctp(s *segment) {
 	p := Price{Role: m.role(roles.Prices, s.get(2, 1)), Qualifier: s.get(2, 1), Price: m.real(s, 3), Basis: m.real(s, 4), Unit: unitX12(s.get(5, 1))}
 	if m.line == nil || !p.Price.Valid() {
 		m.other(s)
+		return
+	}
+	if l := m.line; !l.Price.Valid() && (p.Role == "net" || p.Qualifier == "") { // IT104 is empty
+		l.Price, l.PriceBasis, l.PriceUnit = p.Price, p.Basis, p.Unit
 		return
 	}
 	m.line.detail().Prices = append(m.line.detail().Prices, p)
@@ -70,12 +74,17 @@ func (m *x810) sac(s *segment) {
 	a := AllowanceCharge{
 		Charge:     kind == "C",
 		RawCode:    s.get(2, 1),
+		RateUnit:   unitX12(s.get(9, 1)),
+		Reference:  s.get(13, 1),
 		Amount:     m.implied(s, 5),
 		Percent:    m.real(s, 7),
 		Rate:       m.real(s, 8),
 		Quantity:   m.real(s, 10),
 		Settlement: s.get(12, 1),
 		Reason:     trimBlanks(s.get(15, 1)),
+	}
+	if a.RawCode == "" { // 559 and 1301: by the code of an agency
+		a.RawCode = s.get(4, 1)
 	}
 	a.Code = chargeCode(a.RawCode)
 	if a.Code == a.RawCode {
@@ -107,12 +116,16 @@ func chargeCode(code string) string {
 	return code
 }
 
-// txi reads TXI: 01 type, 02 amount, 03 per cent, 06 exemption, 08 basis, 09 tax number.
+// txi reads TXI: 01 type, 02 amount, 03 per cent, 04 and 05 whose tax, 06 exemption, 08 basis, 09 tax number.
 func (m *x810) txi(s *segment) {
 	t := Tax{Function: "7", Type: taxType(s.get(1, 1)), Amount: m.real(s, 2), Rate: m.real(s, 3), Basis: m.real(s, 8)}
 	switch s.get(6, 1) { // 441
 	case "0", "1": // exempt
 		t.Category = "E"
+	}
+	t.PartyID = trimBlanks(s.get(9, 1))
+	if t.Jurisdiction.Value = trimBlanks(s.get(5, 1)); t.Jurisdiction.Value != "" {
+		t.Jurisdiction.Scheme = s.get(4, 1)
 	}
 	switch {
 	case m.place == placeOther:

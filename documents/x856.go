@@ -97,6 +97,8 @@ func (m *x856) segment(s *segment, _ int) {
 		pid(m.line, s)
 	case "NTE", "MSG":
 		m.text(s)
+	case "FOB":
+		m.doc.Detail.DeliveryTerms = append(m.doc.Detail.DeliveryTerms, fob(s))
 	case "CTT":
 		m.line, m.at = nil, 0
 		m.lines, m.count = m.ctt(s)
@@ -105,13 +107,16 @@ func (m *x856) segment(s *segment, _ int) {
 	}
 }
 
-// other keeps a segment as it is, with the line or the document.
+// other keeps a segment as it is, with the line, the package or the document.
 func (m *x856) other(s *segment) {
-	if m.line != nil {
+	switch p := m.pack(); {
+	case m.line != nil:
 		m.line.detail().Other = other(m.line.detail().Other, s)
-		return
+	case p != nil:
+		p.detail().Other = other(p.detail().Other, s)
+	default:
+		m.doc.Detail.Other = other(m.doc.Detail.Other, s)
 	}
-	m.doc.Detail.Other = other(m.doc.Detail.Other, s)
 }
 
 // bsn reads BSN: 01 purpose, 02 number, 03 and 04 date and time, 05 structure.
@@ -213,7 +218,7 @@ func (m *x856) prf(s *segment) {
 	}
 }
 
-// td1 reads TD1: 01 kind of package, 02 how many, 06 to 08 weight.
+// td1 reads TD1: 01 kind of package, 02 how many, 06 to 08 weight, 09 and 10 volume.
 func (m *x856) td1(s *segment) {
 	kind, number := s.get(1, 1), m.real(s, 2)
 	weight, unit := m.real(s, 7), unitX12(s.get(8, 1))
@@ -228,6 +233,9 @@ func (m *x856) td1(s *segment) {
 		if gross && weight.Valid() && !p.GrossWeight.Valid() {
 			p.GrossWeight, p.WeightUnit = weight, unit
 		}
+		if volume := m.real(s, 9); volume.Valid() {
+			p.detail().Measures = append(p.detail().Measures, Measure{Purpose: "TD1", Dimension: "VOL", Value: volume, Unit: unitX12(s.get(10, 1))})
+		}
 		return
 	}
 	if m.line != nil {
@@ -236,6 +244,9 @@ func (m *x856) td1(s *segment) {
 	}
 	if number.Valid() {
 		m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Role: "packages", Qualifier: "TD102", Quantity: number, Unit: kind})
+	}
+	if volume := m.real(s, 9); volume.Valid() {
+		m.doc.Detail.Measures = append(m.doc.Detail.Measures, Measure{Purpose: "TD1", Dimension: "VOL", Value: volume, Unit: unitX12(s.get(10, 1))})
 	}
 	switch {
 	case !weight.Valid():
@@ -270,7 +281,7 @@ func packageType(code string) string {
 
 // td5 reads TD5, the carrier: 02 and 03 its code, 04 mode, 05 routing.
 func (m *x856) td5(s *segment) {
-	t := Transport{Mode: transportMode(s.get(4, 1)), Carrier: Identifier{Value: trimBlanks(s.get(3, 1))}, Name: trimBlanks(s.get(5, 1))}
+	t := Transport{Mode: transportMode(s.get(4, 1)), Carrier: Identifier{Value: trimBlanks(s.get(3, 1))}, Name: trimBlanks(s.get(5, 1)), Service: s.get(12, 1)}
 	if t.Carrier.Value != "" {
 		t.Carrier.Scheme = s.get(2, 1) // 2: SCAC
 	}
@@ -301,7 +312,7 @@ func (m *x856) td3(s *segment) {
 	vehicle := trimBlanks(s.get(2, 1)) + trimBlanks(s.get(3, 1))
 	list := m.despatch.Transport
 	if vehicle == "" || len(list) == 0 || list[len(list)-1].Vehicle != "" || s.get(9, 1) != "" {
-		m.other(s)
+		m.doc.Detail.Equipment = append(m.doc.Detail.Equipment, m.equipment(s))
 		return
 	}
 	list[len(list)-1].Vehicle = vehicle

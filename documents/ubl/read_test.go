@@ -43,7 +43,7 @@ func mapped(t testing.TB, text []byte) *documents.Document {
 				continue
 			}
 			var errs []*edi.Error
-			if d, errs = h.Map(ic, i, b); d == nil {
+			if d, errs = h.Map(ic, i, b, nil); d == nil {
 				return errs[0]
 			}
 		}
@@ -69,7 +69,7 @@ func all(text []byte) (list []*documents.Document) {
 	_ = scan(p, ic, func(i int, b *edi.Body) error { // what the syntax layer refuses is not the subject
 		for _, h := range documents.Handlers() {
 			if h.Type == ic.Messages[i].Type.Type {
-				if d, _ := h.Map(ic, i, b); d != nil {
+				if d, _ := h.Map(ic, i, b, nil); d != nil {
 					list = append(list, d)
 				}
 			}
