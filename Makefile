@@ -138,9 +138,12 @@ big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway
 big-as4: setup ## 1 GiB of small invoices over AS4, signed and encrypted, with the gateway's peak memory; and a byte more than is taken
 	go run ./bench/big -as4 $(ARGS)
 
+big-invoices: setup ## One interchange of 10,000 invoices, of a few lines and of twenty: one transaction, and the gateway's peak memory
+	go run ./bench/big -invoices 10000 $(ARGS)
+
 help: ## Show this list
 	@awk -F ':.*## ' \
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 interop-as2 interop-cms bench-as4 bench-as2 help
+.PHONY: demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 big-invoices interop-as2 interop-cms bench-as4 bench-as2 help

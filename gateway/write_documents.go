@@ -14,8 +14,9 @@ import (
 // events.
 const documentsAtOnce = 500
 
-// bytesAtOnce bounds the messages of those, which may be large.
-const bytesAtOnce = 2 << 20
+// bytesAtOnce bounds the messages of those, which may be large: as documents and as
+// columns they fill twenty times as much.
+const bytesAtOnce = 1 << 20
 
 // documentWriter queues the documents of a delivery, and sends them where they
 // become many.

@@ -27,16 +27,16 @@ const (
 type big struct {
 	size    int64
 	program string
-	env     []string // of every gateway, over AS4
+	env     []string // of every gateway, over AS4 and of many invoices
 	out     io.Writer
 
 	deferred bool  // over AS4: the documents are left to workers, of which there are none
-	memory   int64 // VmHWM over AS4; 0 is what is promised of a gibibyte
+	memory   int64 // VmHWM over AS4, 0 for what is promised of a gibibyte; or of many invoices
 
 	broken []string // names of figures out of their bounds
 
 	site     *site.Site
-	messages int // in each file
+	messages int // in each file, or interchange
 }
 
 func (b *big) run(ctx context.Context) (err error) {

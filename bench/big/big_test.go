@@ -10,7 +10,8 @@ import (
 	"github.com/edigw/edigw/bench/site"
 )
 
-// TestSmallForms do what `make big` and `make big-as4` do, on files of some MiB.
+// TestSmallForms do what `make big`, `make big-as4` and `make big-invoices` do, on files
+// of some MiB.
 func TestSmallForms(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -26,6 +27,7 @@ func TestSmallForms(t *testing.T) {
 		// With its heap held to 48 MiB the gateway takes some 70, half of it before anything
 		// is sent: a payload that were in memory once would break the bound.
 		"16 MiB over AS4": {big{size: 16 << 20, env: []string{"GOMEMLIMIT=48MiB"}, memory: 84 << 20, deferred: true}, (*big).receiveAS4},
+		"1000 invoices":   {big{messages: 1000, env: []string{"GOMEMLIMIT=48MiB"}, memory: 96 << 20}, (*big).receiveInvoices},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder

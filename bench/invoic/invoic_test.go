@@ -88,4 +88,20 @@ func TestTheLoadIsSound(t *testing.T) {
 			t.Errorf("a message has %d bytes", size)
 		}
 	})
+	t.Run("so many invoices in one interchange, of so many lines each", func(t *testing.T) {
+		for _, lines := range []int64{0, 7} {
+			var b bytes.Buffer
+			if err := Many(&b, 3, 40, lines); err != nil {
+				t.Fatal(err)
+			}
+			numbers, found := read(t, b.Bytes())
+			seen := map[string]bool{}
+			for _, n := range numbers {
+				seen[n] = true
+			}
+			if len(seen) != 40 || lines > 0 && found != 40*int(lines) {
+				t.Errorf("%d documents with %d lines", len(seen), found)
+			}
+		}
+	})
 }

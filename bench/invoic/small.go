@@ -83,3 +83,28 @@ func Write(to io.Writer, size int64, from int) (messages, interchanges int, err 
 	}
 	return messages, interchanges, w.Flush()
 }
+
+// Many writes interchange n to w: so many invoices, each of so many lines, or of three
+// to five with lines = 0. 0 ≤ n < 10⁵, messages ≤ 999 999.
+func Many(to io.Writer, n, messages, lines int64) error {
+	w := bufio.NewWriterSize(to, 1<<20)
+	if _, err := fmt.Fprintf(w, "UNB+UNOC:3+%s:%s+%s:%s+261129:0915+MANY%05d'", Sender, Qualifier, Recipient, Qualifier, n); err != nil {
+		return err
+	}
+	block := make([]byte, 0, 4<<10)
+	for i := int64(1); i <= messages; i++ {
+		document := n*1e6 + i
+		if block = block[:0]; lines > 0 {
+			block = invoice(block, int(i), document, lines)
+		} else {
+			block = Small(block, int(i), document)
+		}
+		if _, err := w.Write(block); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(w, "UNZ+%d+MANY%05d'", messages, n); err != nil {
+		return err
+	}
+	return w.Flush()
+}
