@@ -15,10 +15,11 @@ import (
 )
 
 // answer is one that was written by hand to a broken interchange, as the tests of
-// edifact and x12 hold ours to it byte for byte; and what it answers.
+// edifact and x12 hold ours to it byte for byte; and what it answers. Or it is an advice
+// on a sound one: APERAK or 824.
 type answer struct {
 	name, syntax   string
-	broken, answer string // files; the second is "" where nothing is to be answered
+	broken, answer string // files; "" where nothing is broken, or to be answered
 	segments       int    // of the answer
 }
 
@@ -32,9 +33,10 @@ func (r *run) answering(ctx context.Context, dir string) error {
 	}
 	var files []string
 	for _, a := range list {
-		files = append(files, a.broken)
-		if a.answer != "" {
-			files = append(files, a.answer)
+		for _, f := range []string{a.broken, a.answer} {
+			if f != "" {
+				files = append(files, f)
+			}
 		}
 	}
 	said, err := r.ask(ctx, files)
@@ -51,9 +53,11 @@ func (r *run) answering(ctx context.Context, dir string) error {
 				if a.syntax != syntax {
 					continue
 				}
-				broken++
-				if !said[p.Name][a.broken].Read {
-					refused++
+				if a.broken != "" {
+					broken++
+					if !said[p.Name][a.broken].Read {
+						refused++
+					}
 				}
 				if a.answer == "" {
 					continue
@@ -119,23 +123,53 @@ func (r *run) writeAnswers(dir string) (list []answer, err error) {
 				return nil, err
 			}
 			if text := unfold(told, in.terminator); len(text) > 0 {
-				a.answer = filepath.Join(dir, name+".answer."+in.syntax)
-				us, _, err := r.read(in.syntax, text, edi.StructureIgnored)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", a.name, err)
-				}
-				if !us.Read {
-					return nil, fmt.Errorf("%s: we do not read our own answer: %s", a.name, us.Reason)
-				}
-				a.segments = us.Segments
-				if err := os.WriteFile(a.answer, text, 0o600); err != nil {
+				if err := r.writeAnswer(&a, filepath.Join(dir, name+".answer."+in.syntax), text); err != nil {
 					return nil, err
 				}
 			}
 			list = append(list, a)
 		}
 	}
+	advices, err := r.writeAdvices(dir)
+	return append(list, advices...), err
+}
+
+// writeAdvices writes the answers in the files of testdata/aperak and testdata/824,
+// which stand there a segment a line.
+func (r *run) writeAdvices(dir string) (list []answer, err error) {
+	for _, in := range []struct{ syntax, kind string }{{"edifact", "aperak"}, {"x12", "824"}} {
+		files, err := filepath.Glob(filepath.Join(r.root, in.syntax, "testdata", in.kind, "*.txt"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			_, told, _ := strings.Cut(string(raw), "===\n")
+			name := in.kind + " " + strings.TrimSuffix(filepath.Base(file), ".txt")
+			a := answer{name: name, syntax: in.syntax}
+			if err := r.writeAnswer(&a, filepath.Join(dir, name+"."+in.syntax), []byte(strings.ReplaceAll(told, "\n", ""))); err != nil {
+				return nil, err
+			}
+			list = append(list, a)
+		}
+	}
 	return list, nil
+}
+
+// writeAnswer writes text into a file, if we read it ourselves.
+func (r *run) writeAnswer(a *answer, file string, text []byte) error {
+	us, _, err := r.read(a.syntax, text, edi.StructureIgnored)
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.name, err)
+	}
+	if !us.Read {
+		return fmt.Errorf("%s: we do not read our own answer: %s", a.name, us.Reason)
+	}
+	a.answer, a.segments = file, us.Segments
+	return os.WriteFile(file, text, 0o600)
 }
 
 var folded = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)

@@ -89,9 +89,10 @@ var departing = map[string]map[string]string{
 var unread = []struct{ peer, says, why string }{
 	{"staedi", `DATA_ELEMENT_TOO_LONG at in segment UNB`, "the answer goes to the sender by the name that it gave in S002, too long as that is"},
 	{"staedi", `in segment TA1`, "TA101 to TA103 repeat ISA13, ISA09 and ISA10 as they were (X12.5), and what is wrong in them is what TA1 tells"},
+	{"staedi", `DATA_ELEMENT_TOO_SHORT at in segment GS at position 2, element 3`, "GS04 has six digits before 004010"},
 	{"edireader", `First segment must be UNA or UNB`, "it looks 128 characters ahead and misreads a text that is shorter"},
 	{"edireader", `Unknown Syntax Identifier in UNB segment: UNOY`, "UNOY is in the code list of 0001"},
-	{"pyx12", `Version Number is unknown: 00(704|302)`, "00704 and 00302 are versions of the interchange control structure (I11); it knows 00401 and 00501"},
+	{"pyx12", `Version Number is unknown: 00(704|302|304)`, "00704, 00302 and 00304 are versions of the interchange control structure (I11); it knows 00401 and 00501"},
 	{"bots", `grammars/edifact/CONTRL|grammars.edifact.CONTRL`, "no grammar of CONTRL comes with it, and what it has no grammar of it does not read"},
 	{"bots", `grammars.x12.997003020`, "no grammar of 003020 comes with it, and what it has no grammar of it does not read"},
 	{"bots", `Record "ISA-TA1"`, "TA101 to TA103 repeat ISA13, ISA09 and ISA10 as they were (X12.5), and what is wrong in them is what TA1 tells"},
