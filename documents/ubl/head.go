@@ -15,6 +15,9 @@ func (o *out) head() {
 	x.leaf("ID", d.Number)
 	x.leaf("IssueDate", d.IssueDate)
 	taxPoint := o.day("BT-7", "tax_point")
+	if o.invoice.TaxPoint != "" { // BR-CO-03: the date, or the code that says which it is
+		taxPoint = ""
+	}
 	if o.credit {
 		x.leaf("TaxPointDate", taxPoint)
 		x.leaf("CreditNoteTypeCode", d.TypeCode)
@@ -32,13 +35,13 @@ func (o *out) head() {
 	buyer := o.buyer()
 	x.leaf("AccountingCost", referenceOf(buyer, "buyer_accounting"))
 	x.leaf("BuyerReference", o.buyerReference(buyer))
-	o.period(d.Detail.Dates)
+	o.period(d.Detail.Dates, o.invoice.TaxPoint)
 }
 
 // process gives BT-23, the business process, of FTX+DOC.
 func (o *out) process() string {
 	for i := range o.d.Detail.Texts {
-		if t := &o.d.Detail.Texts[i]; t.Subject == "DOC" && isEN16931(t) {
+		if t := &o.d.Detail.Texts[i]; isEN16931(t) {
 			return t.Code
 		}
 	}
@@ -47,7 +50,26 @@ func (o *out) process() string {
 
 // isEN16931 reports whether a text names EN 16931 as its specification (BT-24), in
 // CEN/TS 16931-3-4 beside the code of the process (BT-23).
-func isEN16931(t *documents.Text) bool { return strings.HasPrefix(t.Text, "urn:cen.eu:en16931") }
+func isEN16931(t *documents.Text) bool {
+	return t.Subject == "DOC" && strings.HasPrefix(t.Text, "urn:cen.eu:en16931")
+}
+
+// The roles of texts that stand elsewhere than in notes.
+const (
+	termsOfPayment = "payment_terms"     // BT-20
+	whyNoTax       = "exemption_reason"  // BT-120
+	legalText      = "legal_information" // BT-33
+)
+
+// texts gives those of a role.
+func (o *out) texts(role string) (list []*documents.Text) {
+	for i := range o.d.Detail.Texts {
+		if t := &o.d.Detail.Texts[i]; t.Role == role {
+			list = append(list, t)
+		}
+	}
+	return list
+}
 
 // day gives the first date of a role.
 func (o *out) day(term, role string) string {
@@ -65,8 +87,8 @@ func (o *out) day(term, role string) string {
 	return day
 }
 
-// period writes BG-14 or BG-26.
-func (o *out) period(dates []documents.Date) {
+// period writes BG-14 or BG-26; the invoice's has BT-8 too.
+func (o *out) period(dates []documents.Date, taxPoint string) {
 	start, end := "", ""
 	for i := range dates {
 		switch date := &dates[i]; date.Role {
@@ -87,6 +109,7 @@ func (o *out) period(dates []documents.Date) {
 	o.x.group("InvoicePeriod", func() {
 		o.x.leaf("StartDate", start)
 		o.x.leaf("EndDate", end)
+		o.x.leaf("DescriptionCode", taxPoint)
 	})
 }
 
@@ -100,8 +123,8 @@ func (o *out) notes() {
 			if t.Code != "" {
 				o.tell(LeftOut, "BT-22", "a text that is said by its code alone")
 			}
-		case t.Subject == "AAB", t.Subject == "AGM" && o.exempt(), t.Subject == "DOC" && isEN16931(t), t.Subject == "REG" && o.guide == guideEN16931:
-			// Terms of payment, reasons for exemption, BT-23 and BT-33 stand where they belong.
+		case t.Role == termsOfPayment, t.Role == whyNoTax && o.exempt(), t.Role == legalText && o.guide == guideEN16931, isEN16931(t):
+			// They stand where they belong.
 		case subject(t.Subject):
 			o.x.leaf("Note", "#"+t.Subject+"#"+t.Text)
 		default:

@@ -40,6 +40,9 @@ func (o *out) leftOutOfDocument() {
 	if slices.ContainsFunc(o.invoice.AllowanceCharges, func(a documents.AllowanceCharge) bool { return a.Rate.Valid() }) {
 		o.tell(LeftOut, "", "what an allowance or charge comes to for one of a quantity")
 	}
+	if len(detail.DeliveryTerms) > 0 || len(detail.Transport) > 0 || len(detail.Equipment) > 0 || len(detail.Locations) > 0 {
+		o.tell(LeftOut, "", "terms of delivery, transport and places")
+	}
 	if len(detail.Measures) > 0 {
 		o.tell(LeftOut, "", "measures of the document")
 	}
@@ -66,6 +69,7 @@ func (o *out) leftOut(l *documents.Line, rest *documents.LineDetail, i int) {
 		{l.Batch != "" || len(rest.Batches) > 0 || l.BestBefore != "" || rest.Expiry != "" || len(rest.Serials) > 0, "batch, dates of the goods and serial numbers"},
 		{slices.ContainsFunc(rest.Items, func(id documents.Identifier) bool { return !classification(id.Scheme) }), "further numbers of the item"},
 		{len(rest.Parties) > 0, "parties of the line"},
+		{len(rest.Locations) > 0, "places of the line"},
 		{len(rest.Measures) > 0, "measures of the line"},
 		{len(rest.Taxes) > 0, "further taxes of the line: EN 16931 has one"},
 		{len(rest.Terms) > 0, "terms of payment of the line"},

@@ -43,7 +43,7 @@ func (o *out) line(name string, i int) {
 		x.number(quantity, l.Quantity, "unitCode", unit(l.Unit))
 		o.amount("LineExtensionAmount", o.net(i))
 		x.leaf("AccountingCost", lineReference(rest, "buyer_accounting"))
-		o.period(rest.Dates)
+		o.period(rest.Dates, "")
 		o.orderLine(l, i)
 		x.group("DocumentReference", func() {
 			if id := lineReference(rest, "invoiced_object"); id != "" {
@@ -227,7 +227,7 @@ func (o *out) grossPrice(l *documents.Line, rest *documents.LineDetail, i int) (
 	}
 	for j := range rest.Prices {
 		p := &rest.Prices[j]
-		if p.Qualifier != "AAB" || !p.Price.Valid() {
+		if p.Role != "gross" || !p.Price.Valid() {
 			continue
 		}
 		if !orOne(p.Basis).Equal(orOne(l.PriceBasis)) {

@@ -184,8 +184,8 @@ func needsReason(category string) bool {
 // FTX+AGM.
 func (o *out) reason(t *documents.Tax) {
 	code, text := t.ExemptionCode, t.Exemption
-	for i := range o.d.Detail.Texts {
-		if s := &o.d.Detail.Texts[i]; s.Subject == "AGM" && code == "" && text == "" {
+	for _, s := range o.texts(whyNoTax) {
+		if code == "" && text == "" {
 			code, text = s.Code, s.Text
 		}
 	}

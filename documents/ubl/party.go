@@ -230,10 +230,8 @@ func (o *out) legalForm() string {
 	if o.guide != guideEN16931 {
 		return ""
 	}
-	for i := range o.d.Detail.Texts {
-		if t := &o.d.Detail.Texts[i]; t.Subject == "REG" {
-			return t.Text
-		}
+	for _, t := range o.texts(legalText) {
+		return t.Text
 	}
 	return ""
 }

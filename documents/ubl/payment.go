@@ -115,8 +115,8 @@ func (o *out) account(name string, a documents.Account) {
 // in figures.
 func (o *out) terms() string {
 	var lines []string
-	for i := range o.d.Detail.Texts {
-		if t := &o.d.Detail.Texts[i]; t.Subject == "AAB" && t.Text != "" {
+	for _, t := range o.texts(termsOfPayment) {
+		if t.Text != "" {
 			lines = append(lines, t.Text)
 		}
 	}
@@ -150,7 +150,7 @@ func inWords(t *documents.PaymentTerm) string {
 		deadline = " within " + t.Count + " months"
 	}
 	switch {
-	case t.Type == "22" && t.Percent.Valid():
+	case t.Type == "22" && t.Percent.Valid() && (t.Of == "" || t.Of == "12"): // 5245: a discount
 		return t.Percent.String() + " % discount if paid" + deadline
 	case t.Type == "1" && deadline != "" && firstDay(t.Dates) == "":
 		return "payable" + deadline

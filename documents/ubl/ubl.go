@@ -87,7 +87,7 @@ const (
 // guideOf tells the guide by BT-24, which the binding puts into FTX+DOC.
 func guideOf(d *documents.Document) guide {
 	for i := range d.Detail.Texts {
-		if t := &d.Detail.Texts[i]; t.Subject == "DOC" && isEN16931(t) {
+		if isEN16931(&d.Detail.Texts[i]) {
 			return guideEN16931
 		}
 	}

@@ -142,6 +142,7 @@ func TestRemarks(t *testing.T) {
 			"BT-119 missing: the rate of tax",
 		}},
 		{"the breakdown of tax is missing", "", line + "UNS+S'MOA+176:1.90'", []string{"BG-23 missing: the breakdown of tax"}},
+		{"how goods come has no place", "TOD+3++CIF'", line, []string{"left_out: terms of delivery, transport and places"}},
 		{"other amounts have no place", "", line + "UNS+S'MOA+52:1.90'", []string{"left_out: amounts of the document beside its totals"}},
 		{"an order that all lines name is the document's", "", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{"BT-13 derived: the order, which all lines name"}},
 		{"an order without its line is told", "RFF+ON:B1'", strings.Replace(line, "TAX+", "RFF+ON:B7'TAX+", 1), []string{
@@ -162,6 +163,19 @@ func TestRemarks(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTaxPoint(t *testing.T) {
+	d := of(t, invoice("DTM+131:20261126:102'", line))
+	file, _ := written(t, d)
+	if got := leaves(t, file)["TaxPointDate"]; got != "2026-11-26" {
+		t.Errorf("the date: got %q", got)
+	}
+	d.Detail.Invoice.TaxPoint = "35"
+	file, _ = written(t, d)
+	if got := leaves(t, file); got["InvoicePeriod/DescriptionCode"] != "35" || got["TaxPointDate"] != "" {
+		t.Errorf("the code in its place (BR-CO-03): got %v", got)
 	}
 }
 
