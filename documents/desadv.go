@@ -423,6 +423,7 @@ func (m *desadv) cnt(s *segment) {
 	if !q.Quantity.Valid() {
 		return
 	}
+	q.Role = countRole(q.Qualifier)
 	if q.Qualifier == "2" {
 		m.lines, m.count = int(q.Quantity.Decimal().IntPart()), s.Location(1, 2)
 	}

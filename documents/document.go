@@ -209,6 +209,7 @@ type Invoice struct {
 type Currency struct {
 	Usage    string `json:"usage,omitempty"`    // 6347: 2 reference, 3 target, 6 tax
 	Function string `json:"function,omitempty"` // 6343: 4 invoicing
+	Raw      string `json:"raw,omitempty"`      // CUR01, whose currency it is
 	Code     string `json:"code,omitempty"`
 	Rate     Number `json:"rate,omitzero"`
 	Base     Number `json:"base,omitzero"`    // 6348: units of the currency that the rate is for

@@ -384,8 +384,11 @@ func (m *invoic) openAllowance(s *segment) {
 		Settlement: s.get(3, 1),
 		Sequence:   s.get(4, 1),
 	}
-	if a.Code == "" {
-		a.Code = s.get(2, 2) // 5189
+	switch code := s.get(2, 2); {
+	case a.Code == "":
+		a.Code = code // 5189
+	case !a.Charge:
+		a.Code, a.RawCode = allowanceCode(a.Code)
 	}
 	if text := join(s, 5, 4, 5); text != "" {
 		a.Reason = text
@@ -492,6 +495,7 @@ func (m *invoic) cnt(s *segment) {
 	if !q.Quantity.Valid() {
 		return
 	}
+	q.Role = countRole(q.Qualifier)
 	if q.Qualifier == "2" {
 		m.lines, m.count = int(q.Quantity.Decimal().IntPart()), s.Location(1, 2)
 	}

@@ -112,6 +112,17 @@ func (m *mapping) ftxOf(s *segment) Text {
 	return t
 }
 
+// countRole gives our word for a qualifier of 6069, "" if there is none.
+func countRole(qualifier string) string {
+	switch qualifier {
+	case "2":
+		return "lines"
+	case "11":
+		return "packages"
+	}
+	return ""
+}
+
 // mea reads MEA.
 func (m *mapping) mea(s *segment) Measure {
 	return Measure{

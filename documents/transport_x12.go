@@ -35,7 +35,7 @@ func cad(s *segment) Transport {
 		Reference: trimBlanks(s.get(8, 1)),
 	}
 	if t.Carrier.Value != "" {
-		t.Carrier.Scheme = "2" // SCAC
+		t.Carrier.Scheme, t.Carrier.Raw = carrierScheme("2")
 	}
 	return t
 }

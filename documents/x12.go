@@ -364,6 +364,42 @@ func unitX12(code string) string {
 		return "STN"
 	case "HR":
 		return "HUR"
+	case "PC":
+		return "PCE"
+	case "ST":
+		return "SET"
+	case "HU":
+		return "CEN"
+	case "TH":
+		return "MIL"
+	case "GS":
+		return "GRO"
+	case "MP":
+		return "TNE"
+	case "FO":
+		return "OZA"
+	case "MM":
+		return "MMT"
+	case "SY":
+		return "YDK"
+	case "CY":
+		return "YDQ"
+	case "CI":
+		return "INQ"
+	case "CC":
+		return "CMQ"
+	case "CR":
+		return "MTQ"
+	case "KH":
+		return "KWH"
+	case "DA":
+		return "DAY"
+	case "WK":
+		return "WEE"
+	case "MO":
+		return "MON"
+	case "YR":
+		return "ANN"
 	}
 	return code
 }
@@ -410,13 +446,22 @@ func itemX12(l *Line, value, kind string) {
 		column = &l.OrderReference
 	case "PL":
 		column = &l.OrderLine
+	case "CH":
+		if l.detail().Origin == "" {
+			l.Detail.Origin = value
+			return
+		}
 	case "SN":
 		l.detail().Serials = append(l.detail().Serials, value)
 		return
 	}
 	switch {
 	case column == nil, *column != "" && *column != value:
-		l.detail().Items = append(l.detail().Items, Identifier{Value: value, Scheme: kind})
+		id := Identifier{Value: value, Scheme: itemKind(kind)}
+		if id.Scheme != kind {
+			id.Raw = kind
+		}
+		l.detail().Items = append(l.detail().Items, id)
 	default:
 		*column = value
 	}
@@ -449,7 +494,11 @@ func (m *mapping) ctt(s *segment) (lines int, at edi.Location) {
 	if !n.Valid() {
 		return -1, s.Location(1, 1)
 	}
-	m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Qualifier: "CTT01", Quantity: n})
+	role := "lines"
+	if m.doc.Class == ClassDespatch {
+		role = "levels"
+	}
+	m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Role: role, Qualifier: "CTT01", Quantity: n})
 	if hash := m.real(s, 2); hash.Valid() {
 		m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Qualifier: "CTT02", Quantity: hash})
 	}

@@ -13,6 +13,9 @@ type x810 struct {
 	place   place
 
 	line  *Line
+	item  int  // the line of the last IT1, from 1
+	items int  // how many IT1 there were
+	sub   bool // line is an SLN of it
 	party *Party
 
 	total total // TDS01
@@ -27,7 +30,7 @@ func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document,
 	m := x810{mapping: begin(ic, i, ClassInvoice, by), invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice
-	if n := countSegments(b, "IT1"); n > 0 {
+	if n := countSegments(b, "IT1") + countSegments(b, "SLN"); n > 0 {
 		d.Lines = make([]Line, 0, n)
 	}
 	m.read(b, m.segment)
@@ -39,6 +42,7 @@ func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document,
 }
 
 func (m *x810) segment(s *segment, _ int) {
+	m.leaveSubLine(s.tag)
 	switch s.tag {
 	case "ST", "SE":
 	case "BIG":
@@ -112,9 +116,8 @@ func (m *x810) segment(s *segment, _ int) {
 			return
 		}
 		m.doc.Detail.Measures = append(m.doc.Detail.Measures, m.meaX12(s))
-	case "SLN": // what stands beneath it is of the component, not of the line
-		m.place = placeOther
-		m.other(s)
+	case "SLN":
+		m.openSubLine(s)
 	default:
 		m.other(s)
 	}
@@ -147,7 +150,7 @@ func (m *x810) big(s *segment) {
 		d.OrderReference = order
 		r := Reference{Role: "order", Qualifier: "BIG04", Number: order}
 		if value, ok := m.dateX12(s, 3, 0); ok {
-			r.Dates = []Date{{Role: "order", Qualifier: "BIG03", Value: value, Raw: s.get(3, 1)}}
+			r.Dates = []Date{{Role: "reference", Qualifier: "BIG03", Value: value, Raw: s.get(3, 1)}}
 		}
 		d.Detail.References = append(d.Detail.References, r)
 	}
@@ -195,9 +198,9 @@ func (m *x810) cur(s *segment) {
 	if m.doc.Currency == "" {
 		m.doc.Currency = code
 	}
-	m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: s.get(1, 1), Code: code, Rate: m.real(s, 3), Market: s.get(6, 1)})
+	m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: "2", Function: "4", Raw: s.get(1, 1), Code: code, Rate: m.real(s, 3), Market: s.get(6, 1)})
 	if second := s.get(5, 1); second != "" { // what the rate leads to
-		m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: "3", Code: second})
+		m.invoice.Currencies = append(m.invoice.Currencies, Currency{Usage: "3", Raw: s.get(4, 1), Code: second})
 	}
 }
 
@@ -256,7 +259,10 @@ func (m *x810) itd(s *segment) {
 	}
 	percent, amount := m.real(s, 3), m.implied(s, 8)
 	if percent.Valid() || amount.Valid() || s.get(4, 1) != "" || s.get(5, 1) != "" {
-		t := PaymentTerm{Type: "22", Code: s.get(1, 1), Event: s.get(2, 1), Percent: percent}
+		t := PaymentTerm{Type: "22", Code: s.get(1, 1), Event: termsEvent(s.get(2, 1)), Percent: percent}
+		if percent.Valid() {
+			t.Of = "12" // 5245: discount
+		}
 		m.days(&t, s, 5)
 		if value, ok := m.dateX12(s, 4, 0); ok {
 			t.Dates = []Date{{Role: "discount_until", Qualifier: "ITD04", Value: value, Raw: s.get(4, 1)}}
@@ -266,7 +272,7 @@ func (m *x810) itd(s *segment) {
 		}
 		*list = append(*list, t)
 	}
-	net := PaymentTerm{Type: "1", Code: s.get(1, 1), Event: s.get(2, 1), Text: trimBlanks(s.get(12, 1)), Percent: m.real(s, 11), Day: s.get(13, 1)}
+	net := PaymentTerm{Type: "1", Code: s.get(1, 1), Event: termsEvent(s.get(2, 1)), Text: trimBlanks(s.get(12, 1)), Percent: m.real(s, 11), Day: s.get(13, 1)}
 	m.days(&net, s, 7)
 	if value, ok := m.dateX12(s, 6, 0); ok {
 		net.Dates = []Date{{Role: "due", Qualifier: "ITD06", Value: value, Raw: s.get(6, 1)}}
@@ -288,10 +294,10 @@ func (m *x810) itd(s *segment) {
 	}
 }
 
-// days takes a number of days.
+// days takes a number of days, which are counted from the event on.
 func (m *x810) days(t *PaymentTerm, s *segment, e int) {
 	if t.Count = trimBlanks(s.get(e, 1)); t.Count != "" {
-		t.Period = "D"
+		t.Period, t.Relation = "D", "3" // 2151, 2009: after it
 	}
 }
 
@@ -331,8 +337,8 @@ func (m *x810) finish() {
 	if taxes := m.invoice.Taxes; len(taxes) == 1 { // the total then; nothing is added up
 		d.Totals.Tax = taxes[0].Amount
 	}
-	if m.lines >= 0 && m.lines != len(d.Lines) {
-		m.warn("line-count", m.count, "CTT01 says %d lines, there are %d", m.lines, len(d.Lines))
+	if m.lines >= 0 && m.lines != m.items {
+		m.warn("line-count", m.count, "CTT01 says %d lines, there are %d", m.lines, m.items)
 	}
 	m.checkTotal()
 }

@@ -10,13 +10,21 @@ func (m *x810) openLine(s *segment) {
 	m.section, m.place = sectionLines, placeOpen
 	l := m.doc.addLine()
 	m.line = l
+	m.items++
+	m.item, m.sub = len(m.doc.Lines), false
 	l.No = trimBlanks(s.get(1, 1))
 	l.Quantity, l.Price = m.real(s, 2), m.real(s, 4)
 	m.unit(l, s.get(3, 1))
 	if l.Price.Sign() < 0 {
 		m.warn("negative-price", s.Location(4, 1), "the price is negative")
 	}
-	switch basis := s.get(5, 1); basis { // 639
+	m.priceBasis(l, s.get(5, 1))
+	itemsX12(l, s, 6)
+}
+
+// priceBasis reads 639, what a price is for.
+func (m *x810) priceBasis(l *Line, basis string) {
+	switch basis {
 	case "HP", "QH", "TC": // per hundred: the price, one quoted, one agreed
 		l.PriceBasis = Number{small: 100, valid: true}
 	case "TP", "QS", "TM": // per thousand
@@ -25,7 +33,45 @@ func (m *x810) openLine(s *segment) {
 	default:
 		l.detail().Prices = append(l.detail().Prices, Price{Price: l.Price, Specification: basis})
 	}
-	itemsX12(l, s, 6)
+}
+
+// openSubLine reads SLN, a part of the last item: 01 number, 03 whether it is included
+// in it or added, 04 to 07 quantity, unit, price and its basis, from 09 on item numbers in pairs.
+func (m *x810) openSubLine(s *segment) {
+	if m.item == 0 || m.doc.Lines[m.item-1].No == "" { // without its number no part could say whose it is
+		m.place = placeOther
+		m.other(s)
+		return
+	}
+	m.place, m.sub = placeOpen, true
+	l := m.doc.addLine()
+	m.line = l
+	l.No, l.SubOf = trimBlanks(s.get(1, 1)), m.doc.Lines[m.item-1].No
+	switch how := s.get(3, 1); how { // 662
+	case "I", "":
+	case "A":
+		l.detail().Action = "1" // 1229: added
+	case "D":
+		l.detail().Action = "2" // deleted
+	default:
+		l.detail().Action = "x12:" + how
+	}
+	l.Quantity, l.Price = m.real(s, 4), m.real(s, 6)
+	m.unit(l, s.get(5, 1))
+	m.priceBasis(l, s.get(7, 1))
+	itemsX12(l, s, 9)
+}
+
+// leaveSubLine goes back to the item where a segment is none that stands beneath SLN.
+func (m *x810) leaveSubLine(tag string) {
+	if !m.sub || m.line == nil {
+		return
+	}
+	switch tag {
+	case "SLN", "DTM", "REF", "PID", "SAC", "TC2", "TXI", "MSG":
+	default:
+		m.line, m.sub, m.place = &m.doc.Lines[m.item-1], false, placeOpen
+	}
 }
 
 // unit sets the line's unit, and keeps the code as sent where it is another.
@@ -80,7 +126,7 @@ func (m *x810) sac(s *segment) {
 		Percent:    m.real(s, 7),
 		Rate:       m.real(s, 8),
 		Quantity:   m.real(s, 10),
-		Settlement: s.get(12, 1),
+		Settlement: settlement(s.get(12, 1)),
 		Reason:     trimBlanks(s.get(15, 1)),
 	}
 	if a.RawCode == "" { // 559 and 1301: by the code of an agency
@@ -119,11 +165,7 @@ func chargeCode(code string) string {
 // txi reads TXI: 01 type, 02 amount, 03 per cent, 04 and 05 whose tax, 06 exemption, 08 basis, 09 tax number.
 func (m *x810) txi(s *segment) {
 	t := Tax{Function: "7", Type: taxType(s.get(1, 1)), Amount: m.real(s, 2), Rate: m.real(s, 3), Basis: m.real(s, 8)}
-	switch s.get(6, 1) { // 441
-	case "0", "1": // exempt
-		t.Category = "E"
-	}
-	t.PartyID = trimBlanks(s.get(9, 1))
+	t.Category, t.PartyID = taxCategory(s.get(6, 1)), trimBlanks(s.get(9, 1))
 	if t.Jurisdiction.Value = trimBlanks(s.get(5, 1)); t.Jurisdiction.Value != "" {
 		t.Jurisdiction.Scheme = s.get(4, 1)
 	}
@@ -242,6 +284,9 @@ func (m *x810) checkTotal() {
 	}
 	for i := range m.doc.Lines {
 		l := &m.doc.Lines[i]
+		if l.SubOf != "" { // its price is in the item's
+			continue
+		}
 		switch {
 		case l.NetAmount.Valid():
 			sum = sum.plus(l.NetAmount)

@@ -203,7 +203,7 @@ func (m *x856) prf(s *segment) {
 	}
 	r := Reference{Role: "order", Qualifier: "PRF01", Number: number, Line: trimBlanks(s.get(5, 1))}
 	if value, ok := m.dateX12(s, 4, 0); ok {
-		r.Dates = []Date{{Role: "order", Qualifier: "PRF04", Value: value, Raw: s.get(4, 1)}}
+		r.Dates = []Date{{Role: "reference", Qualifier: "PRF04", Value: value, Raw: s.get(4, 1)}}
 	}
 	if m.at > 0 {
 		m.levels[m.at-1].order = number
@@ -243,7 +243,7 @@ func (m *x856) td1(s *segment) {
 		return
 	}
 	if number.Valid() {
-		m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Role: "packages", Qualifier: "TD102", Quantity: number, Unit: kind})
+		m.doc.Detail.Counts = append(m.doc.Detail.Counts, Quantity{Role: "packages", Qualifier: "TD102", Quantity: number, Unit: packageType(kind)})
 	}
 	if volume := m.real(s, 9); volume.Valid() {
 		m.doc.Detail.Measures = append(m.doc.Detail.Measures, Measure{Purpose: "TD1", Dimension: "VOL", Value: volume, Unit: unitX12(s.get(10, 1))})
@@ -281,9 +281,9 @@ func packageType(code string) string {
 
 // td5 reads TD5, the carrier: 02 and 03 its code, 04 mode, 05 routing.
 func (m *x856) td5(s *segment) {
-	t := Transport{Mode: transportMode(s.get(4, 1)), Carrier: Identifier{Value: trimBlanks(s.get(3, 1))}, Name: trimBlanks(s.get(5, 1)), Service: s.get(12, 1)}
+	t := Transport{Stage: transportStage(s.get(1, 1)), Mode: transportMode(s.get(4, 1)), Carrier: Identifier{Value: trimBlanks(s.get(3, 1))}, Name: trimBlanks(s.get(5, 1)), Service: s.get(12, 1)}
 	if t.Carrier.Value != "" {
-		t.Carrier.Scheme = s.get(2, 1) // 2: SCAC
+		t.Carrier.Scheme, t.Carrier.Raw = carrierScheme(s.get(2, 1))
 	}
 	if m.line != nil || m.pack() != nil {
 		m.other(s)
