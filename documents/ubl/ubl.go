@@ -117,7 +117,7 @@ func (o *out) fit() error {
 	case d.IssueDate == "":
 		return &Unfit{"it says no document date"}
 	case d.Currency == "":
-		return &Unfit{"it says no currency"}
+		return &Unfit{"it says no currency; X12 leaves out CUR where one is agreed"}
 	case len(d.Lines) == 0:
 		return &Unfit{"it has no lines"}
 	}
