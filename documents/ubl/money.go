@@ -2,6 +2,7 @@ package ubl
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/edigw/edigw/documents"
 )
@@ -35,7 +36,7 @@ func (o *out) allowance(a *documents.AllowanceCharge, line int) {
 		o.add(Missing, "BT-97", line, "why there is an allowance or charge")
 	}
 	x.group("AllowanceCharge", func() {
-		x.leaf("ChargeIndicator", map[bool]string{false: "false", true: "true"}[a.Charge])
+		x.leaf("ChargeIndicator", strconv.FormatBool(a.Charge))
 		x.leaf("AllowanceChargeReasonCode", code)
 		x.leaf("AllowanceChargeReason", reason)
 		x.number("MultiplierFactorNumeric", a.Percent)
