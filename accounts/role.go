@@ -19,7 +19,7 @@ type Role string
 // The roles, the least first.
 const (
 	Viewer   Role = "viewer"   // reads
-	Consumer Role = "consumer" // reports what it did with documents
+	Consumer Role = "consumer" // exports documents, and reports what it did with them
 	Operator Role = "operator" // reviews drift, replays, proposes decisions
 	Approver Role = "approver" // approves what another person proposed
 	Admin    Role = "admin"    // partners, retention, tokens
