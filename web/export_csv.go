@@ -138,11 +138,11 @@ func (r csvRow) sscc() string {
 		if at < 1 || at > len(r.Packages) {
 			return ""
 		}
-		if p := &r.Packages[at-1]; p.SSCC != "" {
+		p := &r.Packages[at-1]
+		if p.SSCC != "" {
 			return p.SSCC
-		} else {
-			at = p.Parent
 		}
+		at = p.Parent
 	}
 	return ""
 }
