@@ -82,3 +82,50 @@ func FuzzAcknowledge(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAdvise: whatever can be identified can be advised on, with any number and words, by
+// an APERAK that our own reader has nothing against and finds what it is about in.
+func FuzzAdvise(f *testing.F) {
+	f.Add([]byte(message("", 2)), "R-1", "It is held.", false)
+	f.Add([]byte(strings.Replace(message("", 2), "UNOC:3", "UNOA:1", 1)), "R?+:'\xff\x00*", "ümläut\n"+strings.Repeat("x", 400), true)
+	f.Add([]byte(unb4+uno("P", "a")+"UNZ+1+REF'"), "", "", false)
+	f.Fuzz(func(t *testing.T, raw []byte, number, text string, whole bool) {
+		p := edi.Bytes(raw)
+		ic, err := (Reader{}).Split(p, 0)
+		if err != nil {
+			return
+		}
+		if err := (Reader{}).Scan(p, ic, nil); err != nil {
+			t.Fatal(err)
+		}
+		a := edi.Advice{Reference: "77", Prepared: prepared, Acceptance: edi.Rejected, Reason: edi.AdviceKnown, Text: text}
+		for i := 0; i < len(ic.Messages) && !whole; i++ {
+			a.Messages = append(a.Messages, edi.AdvisedMessage{Index: i, Number: number, Errors: ic.MessageErrors[i]})
+		}
+		_, advice, err := Advise(ic, a)
+		if err != nil {
+			t.Fatalf("no advice: %v", err)
+		}
+		own, err := (Reader{}).Split(edi.Bytes(advice), 0)
+		if err == nil {
+			err = (Reader{}).Scan(edi.Bytes(advice), own, nil)
+		}
+		if err != nil || own.Length != int64(len(advice)) || len(own.Messages) == 0 || !own.Complete {
+			t.Fatalf("our advice cannot be read: %v\n%q", err, advice)
+		}
+		for _, e := range slices.Concat(own.Errors, own.MessageErrors[0]) {
+			if e.Severity == edi.SeverityError && !slices.Contains(repeated, e.Code) {
+				t.Fatalf("our advice is not sound: %v\n%q", e, advice)
+			}
+		}
+		err = (Reader{}).Answers(edi.Bytes(advice), own, func(answer edi.Answer) error {
+			if j := &answer.Judgements[0]; answer.Kind != "APERAK" || j.Acceptance != edi.Rejected || len(j.Objections) == 0 || j.Documents[0].Qualifier != "ACW" {
+				t.Fatalf("our advice says %+v\n%q", j, advice)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -64,7 +64,8 @@ func (g *Gateway) numberAdvice(ctx context.Context, p *part) error {
 }
 
 // advise writes the APERAK or 824 on p's interchange, sent behind COMMIT; nil where the
-// partner gets none, or the syntax has nothing to say.
+// partner gets none, or the syntax has nothing to say. An envelope that cannot be
+// answered keeps nobody from deciding: the log says so, and the notice is left.
 func (g *Gateway) advise(p *part, now time.Time, a edi.Advice) (*outbox.Event, error) {
 	if !p.advises() {
 		return nil, nil
@@ -75,7 +76,8 @@ func (g *Gateway) advise(p *part, now time.Time, a edi.Advice) (*outbox.Event, e
 	a.Reference, a.Prepared = p.advice, now
 	kind, b, err := p.format.Advise(p.ic, a)
 	if err != nil {
-		return nil, fmt.Errorf("advise on %s: %w", p.key.ID, err)
+		g.Log.Error("no advice can be written", "partner", p.owner.ID, "message_id", p.key.ID, "err", err)
+		return nil, nil
 	}
 	if b == nil {
 		return nil, nil
