@@ -18,13 +18,12 @@ type desadv struct {
 	reference   *Reference
 	consignment consignment
 
-	cps      int         // the package of the current CPS, from 1; 0 before the first
-	current  int         // the package that PAC, PCI and GIN speak of
-	packed   bool        // the current CPS has a PAC
-	children map[int]int // packages made for further SSCCs, by the package they were split from
-	nodes    []int       // the packages of CPS, in their order
-	ranges   int         // SSCCs that ranges stood for
-	seen     map[string]edi.Location
+	cps      int              // the package of the current CPS, from 1; 0 before the first
+	current  int              // the package that PAC, PCI and GIN speak of
+	packed   bool             // the current CPS has a PAC
+	children map[int]int      // packages made for further SSCCs, by the package they were split from
+	nodes    []int            // the packages of CPS, in their order
+	ranges   int              // SSCCs that ranges stood for
 	marks    map[int][]string // of packages, by their position
 
 	line        *Line
@@ -59,7 +58,8 @@ func mapDesadv(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Documen
 	return m.end()
 }
 
-func (m *desadv) segment(s *segment, _ int) {
+func (m *desadv) segment(s *segment, at int) {
+	m.places.now = at
 	switch tag := s.tag; tag {
 	case "UNH", "UNT":
 	case "BGM":
@@ -300,6 +300,7 @@ func (m *desadv) openLine(s *segment) {
 	m.closeLine()
 	m.place = placeOpen
 	m.line = m.doc.addLine()
+	m.openedLine()
 	m.line.Package = m.cps
 	m.quantity, m.description, m.batch = 0, 0, nil
 	lin(m.line, s)
@@ -332,8 +333,7 @@ func (m *desadv) item(s *segment, tag string) {
 	}
 }
 
-// qty reads QTY: 12 despatched is the line's, else 46 or 47; 21 is ordered. A
-// quantity is stored as sent, flagged where it is nothing or less.
+// qty reads QTY: 12 despatched is the line's, else 46 or 47; 21 is ordered.
 func (m *desadv) qty(s *segment) {
 	q := Quantity{Qualifier: s.get(1, 1), Quantity: m.number(s, 1, 2), Unit: s.get(1, 3)}
 	if !q.Quantity.Valid() {
@@ -376,12 +376,6 @@ func (m *desadv) qty(s *segment) {
 		l.detail().Quantities = append(l.detail().Quantities, before)
 	}
 	l.Quantity, l.Unit, m.quantity, m.quantityBy = q.Quantity, q.Unit, rank, q.Qualifier
-	switch {
-	case q.Quantity.Sign() == 0:
-		m.warn("zero-quantity", s.Location(1, 2), "line %s: nothing was despatched", l.No)
-	case q.Quantity.Sign() < 0:
-		m.warn("negative-quantity", s.Location(1, 2), "line %s: the despatched quantity is negative", l.No)
-	}
 }
 
 // closeLine moves the line's only batch to its columns.
@@ -444,4 +438,5 @@ func (m *desadv) finish() {
 	if m.lines >= 0 && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))
 	}
+	m.check()
 }

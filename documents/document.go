@@ -40,6 +40,7 @@ type Document struct {
 	// Segments is the message itself, of a document kept without a mapping.
 	Segments json.RawMessage `json:"segments,omitempty"`
 
+	units       []Unit   // Units
 	content     [32]byte // GuardContent
 	contentOnly [32]byte // ContentWithoutNumberAndDate
 }
@@ -84,7 +85,8 @@ type Detail struct {
 	Counts        []Quantity        `json:"counts,omitempty"`         // control totals: CNT
 	Invoice       *Invoice          `json:"invoice,omitempty"`
 	Despatch      *Despatch         `json:"despatch,omitempty"`
-	Other         []json.RawMessage `json:"other,omitempty"` // segments that found no place, see appendSegment
+	Findings      []Finding         `json:"findings,omitempty"` // of reading and of comparing, as the receipt tells them
+	Other         []json.RawMessage `json:"other,omitempty"`    // segments that found no place, see appendSegment
 }
 
 // Identifier is a value with the scheme it is unique in.

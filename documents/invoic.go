@@ -40,7 +40,6 @@ type invoic struct {
 	place   place
 
 	line        *Line
-	lineSegment int    // index of its LIN
 	quantity    int    // rank of what its columns hold
 	quantityBy  string // qualifier
 	price       uint8
@@ -63,9 +62,8 @@ type invoic struct {
 	invoiced  bool // and a DTM 3
 
 	totals [totalKinds]total
-	taxAt  []edi.Location // of invoice.Taxes
-	begun  bool           // BGM was read
-	lines  int            // CNT 2, -1 if it was not sent
+	begun  bool // BGM was read
+	lines  int  // CNT 2, -1 if it was not sent
 	count  edi.Location
 }
 
@@ -98,6 +96,7 @@ func countSegments(b *edi.Body, tag string) int {
 }
 
 func (m *invoic) segment(s *segment, at int) {
+	m.places.now = at
 	d := m.doc
 	switch tag := s.tag; tag {
 	case "UNH", "UNT":
@@ -168,7 +167,7 @@ func (m *invoic) segment(s *segment, at int) {
 			d.Detail.Measures = append(d.Detail.Measures, m.mea(s))
 		}
 	case "LIN":
-		m.openLine(s, at)
+		m.openLine(s)
 	case "PIA", "IMD", "QTY", "PRI", "ALI", "GIN", "QVR":
 		m.item(s, tag)
 	case "UNS":
@@ -426,7 +425,7 @@ func (m *invoic) taxOf(s *segment) {
 	*list = append(*list, t)
 	m.tax = &(*list)[len(*list)-1]
 	if list == &m.invoice.Taxes {
-		m.taxAt = append(m.taxAt, s.Location(0, 0))
+		m.places.taxes = append(m.places.taxes, s.Location(0, 0))
 	}
 }
 
@@ -525,5 +524,5 @@ func (m *invoic) finish() {
 	if m.lines >= 0 && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CNT says %d lines, there are %d", m.lines, len(d.Lines))
 	}
-	m.checkTotals()
+	m.check()
 }

@@ -2,10 +2,10 @@ package documents
 
 import "github.com/edigw/edigw/documents/roles"
 
-func (m *invoic) openLine(s *segment, at int) {
-	m.closeLine()
+func (m *invoic) openLine(s *segment) {
 	m.section, m.place = sectionLines, placeOpen
-	m.line, m.lineSegment = m.doc.addLine(), at
+	m.line = m.doc.addLine()
+	m.openedLine()
 	m.quantity, m.price, m.net, m.description = 0, 0, total{}, 0
 	lin(m.line, s)
 }
@@ -93,9 +93,6 @@ func (m *invoic) pri(l *Line, s *segment) {
 	if !p.Price.Valid() {
 		return
 	}
-	if p.Price.Sign() < 0 { // BR-27
-		m.warn("negative-price", s.Location(1, 2), "the price is negative")
-	}
 	role, rank := m.guide.Role(roles.Prices, p.Qualifier)
 	if p.Qualifier == "" { // it can be no other
 		role, rank = "net", 2
@@ -110,38 +107,5 @@ func (m *invoic) pri(l *Line, s *segment) {
 	l.detail().Prices = append(l.detail().Prices, p)
 }
 
-// closeLine compares a line's net amount with quantity, price, allowances and
-// charges, where they were sent.
-func (m *invoic) closeLine() {
-	l := m.line
-	m.line = nil
-	if l == nil || m.price == 0 || !l.NetAmount.Valid() || !l.Quantity.Valid() || !l.Price.Valid() {
-		return
-	}
-	// Both sides times the price basis, so that nothing is divided.
-	due, net, within := l.Quantity.times(l.Price), l.NetAmount, tolerance(0)
-	basis := l.PriceBasis
-	if basis.Sign() > 0 {
-		net, within = net.times(basis), within.times(basis)
-	} else {
-		basis = Number{small: 1, valid: true}
-	}
-	gross := due
-	if l.Detail != nil {
-		for i := range l.Detail.AllowanceCharges {
-			a := &l.Detail.AllowanceCharges[i]
-			if a.Charge {
-				due = due.plus(a.Amount.times(basis))
-			} else {
-				due = due.minus(a.Amount.times(basis))
-			}
-		}
-	}
-	// QUIRK: a net price often holds the line's allowances already.
-	if near(due, net, within) || near(gross, net, within) {
-		return
-	}
-	at := m.body.Segments[m.lineSegment].Location(0, 0)
-	m.warn("line-amount", at, "line %s: quantity %s at %s gives %s, MOA 203 says %s", l.No, l.Quantity, l.Price,
-		NumberOf(due.Decimal().DivRound(basis.Decimal(), 2)), l.NetAmount)
-}
+// closeLine ends a line.
+func (m *invoic) closeLine() { m.line = nil }

@@ -24,6 +24,7 @@ type mapping struct {
 	errs    []*edi.Error
 	refused int
 	lesser  int
+	places  places
 }
 
 // unh is where the message begins, for what is said of the message as a whole.
@@ -58,6 +59,7 @@ func (m *mapping) role(k roles.Kind, qualifier string) string {
 
 // read visits the segments of the message. Text that is not valid refuses it.
 func (m *mapping) read(b *edi.Body, visit func(s *segment, at int)) {
+	m.places.body = b
 	if at := m.doc.read(m.ic, b, visit); at >= 0 {
 		m.report(edi.SeverityError, "invalid-characters", "21", b.Segments[at].Location(0, 0), "the text is not valid in its character set")
 	}
@@ -71,6 +73,7 @@ func (m *mapping) end() (*Document, []*edi.Error) {
 	if m.refused > 0 {
 		return nil, m.errs
 	}
+	m.doc.Detail.Findings = Findings(m.errs)
 	return m.doc, m.errs
 }
 
@@ -93,13 +96,31 @@ func messageType(ic *edi.Interchange, i int) string {
 	return string(s)
 }
 
+// full reports whether no more lesser findings of a code are listed. The first of each
+// always is, since a policy may have it refuse.
+func (m *mapping) full(code string) bool {
+	if m.lesser < maxFindings {
+		return false
+	}
+	for i := len(m.errs) - 1; i >= 0; i-- {
+		if m.errs[i].Code == code {
+			return true
+		}
+	}
+	return false
+}
+
 // report adds a finding, unless there are too many.
 func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Location, text string) {
 	count := &m.lesser
 	if severity == edi.SeverityError {
 		count = &m.refused
 	}
-	if *count++; *count > maxFindings {
+	full := m.full(code)
+	if severity == edi.SeverityError {
+		full = m.refused >= maxFindings
+	}
+	if *count++; full {
 		return
 	}
 	if m.ic.Syntax == "x12" {
@@ -109,7 +130,7 @@ func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Lo
 }
 
 func (m *mapping) warn(code string, at edi.Location, format string, args ...any) {
-	if m.lesser >= maxFindings {
+	if m.full(code) {
 		m.lesser++
 		return
 	}
@@ -117,7 +138,7 @@ func (m *mapping) warn(code string, at edi.Location, format string, args ...any)
 }
 
 func (m *mapping) note(code string, at edi.Location, format string, args ...any) {
-	if m.lesser >= maxFindings {
+	if m.full(code) {
 		m.lesser++
 		return
 	}

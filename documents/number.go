@@ -102,6 +102,9 @@ func (n Number) minus(o Number) Number {
 	return NumberOf(n.Decimal().Sub(o.Decimal()))
 }
 
+// negated gives the number with the other sign.
+func (n Number) negated() Number { return Number{valid: true}.minus(n) }
+
 // times multiplies.
 func (n Number) times(o Number) Number {
 	if n.large == nil && o.large == nil && within(n.small, 1e9) && within(o.small, 1e9) && int(n.scale)+int(o.scale) < 256 {

@@ -204,8 +204,7 @@ func (m *desadv) lineIdentity(kind, from, to string) {
 }
 
 // unit gives the current package an SSCC. Where one PAC names several, each
-// becomes a package of its own inside it. SSCCs are stored as sent and flagged: a
-// gateway mends no check digits and merges no pallets.
+// becomes a package of its own inside it.
 func (m *desadv) unit(sscc, to string, at edi.Location) {
 	if to != "" {
 		if all := m.span(sscc, to); all != nil {
@@ -216,17 +215,7 @@ func (m *desadv) unit(sscc, to string, at edi.Location) {
 		}
 	}
 	valid := validSSCC(sscc)
-	if !valid {
-		m.warn("sscc-check-digit", at, "%s is no valid SSCC: %s", shorten(sscc), ssccFault(sscc))
-	}
-	if m.seen == nil {
-		m.seen = map[string]edi.Location{}
-	}
-	if first, ok := m.seen[sscc]; ok {
-		m.warn("sscc-repeated", at, "SSCC %s stands in segment %d already", shorten(sscc), first.Segment)
-	} else {
-		m.seen[sscc] = at
-	}
+	m.places.units = append(m.places.units, Unit{sscc, at})
 	if p := m.pack(); p.SSCC == "" && m.children[m.current] == 0 {
 		p.SSCC, p.SSCCValid = sscc, valid
 		if to != "" {
@@ -256,14 +245,4 @@ func (m *desadv) unit(sscc, to string, at edi.Location) {
 		child.detail().SSCCTo = to
 	}
 	m.current = holder
-}
-
-func ssccFault(s string) string {
-	switch {
-	case !isDigits(s):
-		return "it is not all digits"
-	case len(s) != 18:
-		return "it has not 18 digits"
-	}
-	return "its check digit is wrong"
 }

@@ -18,9 +18,14 @@ func standardX12(code, standard string, at edi.Location) string {
 			return "1"
 		}
 		return "3"
-	case "12": // invalid value
-		if code == "invalid-date" {
+	case "12", "29": // invalid value, count
+		if code == "invalid-date" || at.Element == 0 { // of a segment: that its elements are in error
 			return "8"
+		}
+		return "7"
+	case "26": // duplicate
+		if at.Element == 0 {
+			return "5"
 		}
 		return "7"
 	case "35": // segment repeated too often

@@ -41,7 +41,8 @@ func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document,
 	return m.end()
 }
 
-func (m *x810) segment(s *segment, _ int) {
+func (m *x810) segment(s *segment, at int) {
+	m.places.now = at
 	m.leaveSubLine(s.tag)
 	switch s.tag {
 	case "ST", "SE":
@@ -139,7 +140,7 @@ func (m *x810) big(s *segment) {
 		m.report(edi.SeverityWarning, "big-repeated", "35", s.Location(0, 0), "BIG stands more than once; the first counts")
 		return
 	}
-	m.begun, m.bigAt = true, s.Location(0, 0)
+	m.begun, m.bigAt = true, s.Location(1, 1)
 	d := m.doc
 	if value, ok := m.dateX12(s, 1, 0); ok {
 		d.IssueDate = value
@@ -340,5 +341,5 @@ func (m *x810) finish() {
 	if m.lines >= 0 && m.lines != m.items {
 		m.warn("line-count", m.count, "CTT01 says %d lines, there are %d", m.lines, m.items)
 	}
-	m.checkTotal()
+	m.check()
 }

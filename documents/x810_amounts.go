@@ -2,22 +2,18 @@ package documents
 
 import "github.com/edigw/edigw/documents/roles"
 
-import "strings"
-
 // openLine reads IT1: 01 number, 02 to 05 quantity, unit, price and its basis, from 06
 // on item numbers in pairs.
 func (m *x810) openLine(s *segment) {
 	m.section, m.place = sectionLines, placeOpen
 	l := m.doc.addLine()
+	m.openedLine()
 	m.line = l
 	m.items++
 	m.item, m.sub = len(m.doc.Lines), false
 	l.No = trimBlanks(s.get(1, 1))
 	l.Quantity, l.Price = m.real(s, 2), m.real(s, 4)
 	m.unit(l, s.get(3, 1))
-	if l.Price.Sign() < 0 {
-		m.warn("negative-price", s.Location(4, 1), "the price is negative")
-	}
 	m.priceBasis(l, s.get(5, 1))
 	itemsX12(l, s, 6)
 }
@@ -45,6 +41,7 @@ func (m *x810) openSubLine(s *segment) {
 	}
 	m.place, m.sub = placeOpen, true
 	l := m.doc.addLine()
+	m.openedLine()
 	m.line = l
 	l.No, l.SubOf = trimBlanks(s.get(1, 1)), m.doc.Lines[m.item-1].No
 	switch how := s.get(3, 1); how { // 662
@@ -188,6 +185,7 @@ func (m *x810) txi(s *segment) {
 		m.invoice.DefaultTaxes = append(m.invoice.DefaultTaxes, t)
 	default:
 		m.invoice.Taxes = append(m.invoice.Taxes, t)
+		m.places.taxes = append(m.places.taxes, s.Location(2, 1))
 	}
 }
 
@@ -221,6 +219,7 @@ func (m *x810) tds(s *segment) {
 	d := m.doc
 	m.total = total{Amount: Amount{Qualifier: "TDS01", Amount: m.implied(s, 1)}, at: s.Location(1, 1), rank: 1}
 	d.Totals.TaxInclusive, d.Totals.Payable = m.total.Amount.Amount, m.total.Amount.Amount
+	m.places.totals[totalTaxInclusive], m.places.totals[totalPayable] = m.total.at, m.total.at
 	for e, role := range []string{"", "", "discount_basis", "discounted_total", "discount"} {
 		if e < 2 {
 			continue
@@ -243,72 +242,5 @@ func (m *x810) amt(s *segment) {
 		m.line.detail().Amounts = append(m.line.detail().Amounts, a)
 	default:
 		m.doc.Detail.Amounts = append(m.doc.Detail.Amounts, a)
-	}
-}
-
-// checkTotal compares TDS01 with lines, allowances, charges and taxes, where all of
-// them say what they are worth. What does not add up is a warning.
-func (m *x810) checkTotal() {
-	said := m.doc.Totals.Payable
-	if said.Sign() < 0 {
-		switch {
-		case credits(m.doc.TypeCode):
-			m.warn("negative-total", m.total.at, "a credit memo with a negative total: whether it credits or debits is not clear")
-		case strings.HasPrefix(m.doc.TypeCode, "x12:"):
-			m.warn("negative-total", m.total.at, "a negative total in a document of type %s: whether it credits or debits is not clear", shorten(m.doc.TypeCode))
-		default:
-			m.note("negative-total", m.total.at, "the total is negative")
-		}
-	}
-	if !said.Valid() || len(m.doc.Lines) == 0 {
-		return
-	}
-	sum, ofLines, ofAll := Number{valid: true}, Number{valid: true}, Number{valid: true}
-	ok := true
-	add := func(to *Number, list []AllowanceCharge) {
-		for i := range list {
-			switch a := &list[i]; {
-			case !a.Amount.Valid():
-				ok = false
-			case a.Charge:
-				*to = to.plus(a.Amount)
-			default:
-				*to = to.minus(a.Amount)
-			}
-		}
-	}
-	taxes := func(list []Tax) {
-		for i := range list {
-			sum = sum.plus(list[i].Amount)
-		}
-	}
-	for i := range m.doc.Lines {
-		l := &m.doc.Lines[i]
-		if l.SubOf != "" { // its price is in the item's
-			continue
-		}
-		switch {
-		case l.NetAmount.Valid():
-			sum = sum.plus(l.NetAmount)
-		case !l.Quantity.Valid() || !l.Price.Valid():
-			return
-		case l.PriceBasis.Valid():
-			sum = sum.plus(l.Quantity.times(l.Price).per(l.PriceBasis))
-		default:
-			sum = sum.plus(l.Quantity.times(l.Price))
-		}
-		if l.Detail != nil {
-			if !l.NetAmount.Valid() {
-				add(&ofLines, l.Detail.AllowanceCharges)
-			}
-			taxes(l.Detail.Taxes)
-		}
-	}
-	add(&ofAll, m.invoice.AllowanceCharges)
-	taxes(m.invoice.Taxes)
-	within := tolerance(len(m.doc.Lines))
-	// QUIRK: some say the allowances of lines once more behind TDS.
-	if all := sum.plus(ofLines).plus(ofAll); ok && !near(all, said, within) && !near(sum.plus(ofLines), said, within) && !near(sum.plus(ofAll), said, within) {
-		m.warn("invoice-total", m.total.at, "lines, allowances, charges and taxes add up to %s, TDS01 says %s", NumberOf(all.Decimal().Round(2)), said)
 	}
 }

@@ -23,7 +23,6 @@ type x856 struct {
 	party  *Party
 	line   *Line
 
-	seen  map[string]edi.Location
 	begun bool
 	bsnAt edi.Location
 	lines int
@@ -46,7 +45,8 @@ func mapX856(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document,
 	return m.end()
 }
 
-func (m *x856) segment(s *segment, _ int) {
+func (m *x856) segment(s *segment, at int) {
+	m.places.now = at
 	if m.inN1 {
 		if m.underN1(m.party, s) {
 			return
@@ -125,7 +125,7 @@ func (m *x856) bsn(s *segment) {
 		m.report(edi.SeverityWarning, "bsn-repeated", "35", s.Location(0, 0), "BSN stands more than once; the first counts")
 		return
 	}
-	m.begun, m.bsnAt = true, s.Location(0, 0)
+	m.begun, m.bsnAt = true, s.Location(3, 1)
 	m.functionX12(s, 1)
 	m.numberX12(s, 2)
 	if value, ok := m.dateX12(s, 3, 4); ok {
@@ -344,4 +344,5 @@ func (m *x856) finish() {
 	if m.lines >= 0 && m.lines != len(m.levels) && m.lines != len(d.Lines) {
 		m.warn("line-count", m.count, "CTT01 says %d, there are %d levels (HL) and %d lines", m.lines, len(m.levels), len(d.Lines))
 	}
+	m.check()
 }

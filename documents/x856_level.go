@@ -187,6 +187,7 @@ func (m *x856) openPackage(id, parent string) {
 
 func (m *x856) openItem() {
 	m.doc.Lines = append(m.doc.Lines, Line{})
+	m.openedLine()
 	m.levels[m.at-1].line = len(m.doc.Lines)
 	m.line = &m.doc.Lines[len(m.doc.Lines)-1]
 }
@@ -280,21 +281,10 @@ func (m *x856) man(s *segment) {
 	}
 }
 
-// unit gives a package its SSCC, as sent and flagged.
+// unit gives a package its SSCC.
 func (m *x856) unit(p *Package, sscc string, s *segment, e int) {
 	p.SSCC, p.SSCCValid = sscc, validSSCC(sscc)
-	at := s.Location(e, 1)
-	if !p.SSCCValid {
-		m.warn("sscc-check-digit", at, "%s is no valid SSCC: %s", shorten(sscc), ssccFault(sscc))
-	}
-	if first, ok := m.seen[sscc]; ok {
-		m.warn("sscc-repeated", at, "SSCC %s stands in segment %d already", shorten(sscc), first.Segment)
-		return
-	}
-	if m.seen == nil {
-		m.seen = make(map[string]edi.Location)
-	}
-	m.seen[sscc] = at
+	m.places.units = append(m.places.units, Unit{sscc, s.Location(e, 1)})
 }
 
 // pal reads PAL, a pallet: 01 its type, 03 pallets, 11 and 12 weight.
@@ -386,11 +376,5 @@ func (m *x856) sn1(s *segment) {
 	l.Quantity, l.Ordered = shipped, m.real(s, 5)
 	if soFar := m.real(s, 4); soFar.Valid() {
 		l.detail().Quantities = append(l.detail().Quantities, Quantity{Role: "despatched_to_date", Qualifier: "SN104", Quantity: soFar, Unit: l.Unit})
-	}
-	switch {
-	case shipped.Valid() && shipped.Sign() == 0:
-		m.warn("zero-quantity", s.Location(2, 1), "line %s: nothing was despatched", l.No)
-	case shipped.Sign() < 0:
-		m.warn("negative-quantity", s.Location(2, 1), "line %s: the despatched quantity is negative", l.No)
 	}
 }

@@ -211,6 +211,11 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 	if len(guards) > 0 {
 		dedup.QueueGuards(s.batch, guards, func(r dedup.GuardRef) { freeGuards[r] = true })
 	}
+	plans := make([]*plan, len(ms))
+	for i, m := range ms {
+		plans[i] = m.pl
+	}
+	queueUnits(s.batch, plans...)
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("claim the keys of %d deliveries: %w", len(ms), err)
 	}
@@ -218,6 +223,14 @@ func (g *Gateway) claimGroup(ctx context.Context, s *session, ms []*member) erro
 		for _, m := range ms {
 			m.known = m.meets(free, freeGuards, copies)
 		}
+		return errAlone
+	}
+	refused := false
+	for _, m := range ms {
+		m.known = m.pl.judgeUnits() != nil
+		refused = refused || m.known
+	}
+	if refused { // which is told alone
 		return errAlone
 	}
 	s.batch.Queue("reset lock_timeout") // to the session's

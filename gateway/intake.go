@@ -68,6 +68,7 @@ type part struct {
 	docs     []*documents.Document // beside judged, where they are retained
 	errs     map[int][]*edi.Error  // of messages and their documents, beside edi.Interchange.MessageErrors
 	taken    []int                 // messages refused for a reference that another has
+	units    []namedUnit           // SSCCs of despatch advices, to be looked for in others
 	tooMany  bool                  // refused messages, to keep what is wrong with each
 	listed   []string              // document numbers of the first messages
 	arrival  Arrival
@@ -76,6 +77,8 @@ type part struct {
 	advising bool   // one is needed
 	compared *comparison
 	moved    bool // the original was not where its key said, once
+
+	elsewhere map[int][]*edi.Error // of messages: which of their units others name
 
 	heard   []*heard // what it answers
 	matched bool     // with what we sent

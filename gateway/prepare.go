@@ -106,7 +106,7 @@ func needsPreparing(p *part, k *dedup.Key) bool {
 // with its document.
 func (g *Gateway) judge(in *intake, p *part) error {
 	p.retained = in.Payload.Size() <= g.retained()
-	p.judged, p.docs, p.errs, p.listed, p.tooMany = p.judged[:0], nil, nil, nil, false
+	p.judged, p.docs, p.errs, p.listed, p.tooMany, p.units, p.elsewhere = p.judged[:0], nil, nil, nil, false, nil, nil
 	p.base = g.NewID()
 	if !p.retained {
 		p.ids.close()
@@ -190,6 +190,7 @@ func (p *part) untilMessage(i int) error {
 
 // keep notes what was found of the next message.
 func (p *part) keep(j judgement, doc *documents.Document) error {
+	p.noteUnits(len(p.judged), doc)
 	p.judged = append(p.judged, j)
 	if len(p.judged) <= maxListed {
 		n := ""
@@ -260,7 +261,8 @@ func (p *part) onlyUnsupported() bool {
 	return n > 0 && len(p.taken) == 0 && edi.Worst(p.ic.Errors) < edi.SeverityError
 }
 
-// mapMessage runs the handler for the message's type.
+// mapMessage runs the handler for the message's type, and has the partner's policy
+// judge what it found.
 func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Document, errs []*edi.Error, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -271,10 +273,12 @@ func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Docume
 	for h := range g.Handlers {
 		if g.Handlers[h].Type == m.Type.Type {
 			doc, errs = g.Handlers[h].Map(p.ic, i, b, p.owner.Policy.Roles)
+			doc, errs = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, errs)
 			return doc, errs, nil
 		}
 	}
 	doc, errs = documents.Generic(p.ic, i, b)
+	doc, errs = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, errs)
 	return doc, errs, nil
 }
 

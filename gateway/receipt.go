@@ -245,6 +245,9 @@ func listFindings(out *InterchangeReceipt, pl *plan, r *result) {
 		add(i, p.errs[i]...)
 	}
 	out.FindingsOmitted += p.ic.DroppedErrors
+	for _, i := range r.posts {
+		add(int(i), p.elsewhere[int(i)]...)
+	}
 	for _, i := range r.further {
 		add(i, &edi.Error{Code: "document-known", Severity: edi.SeverityWarning,
 			Text:     fmt.Sprintf("A document %s with other content was posted before; this one stands beside it.", numberOf(p, i)),

@@ -151,6 +151,7 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	for partner, contents := range pl.copyContents() {
 		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { in.copies = append(in.copies, foundCopy{Copy: c, partner: partner}) })
 	}
+	queueUnits(s.batch, pl)
 	if len(in.knownRefs()) == 0 {
 		if err := pl.orderGuards(); err != nil {
 			return err
@@ -174,7 +175,7 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	for _, k := range pl.claims {
 		k.Claimed()
 	}
-	return nil
+	return pl.judgeUnits()
 }
 
 // lock takes the rows of the known keys in order, then reads in a following

@@ -204,6 +204,10 @@ func everyWay(t *testing.T, r *rig, x *tracer) {
 	way("a document the database refuses", func() {
 		deliver(t, r, "", interchange("R12", message{number: "N12"}))
 	})
+	way("despatch advices that name a logistic unit", func() {
+		deliver(t, r, "", notices("U1", notice{number: "LS-U1", units: []string{pallet}}))
+		deliver(t, r, "", notices("U2", notice{number: "LS-U2", units: []string{pallet}}))
+	})
 	way("several partners together", func() {
 		everyone(t, 40, func(i int) error {
 			ref := fmt.Sprintf("G%d", i)

@@ -148,6 +148,9 @@ func (g *Gateway) tellCreated(pl *plan, r *result, i int) {
 
 // documentRow is the row of message i's document, the first of its identity.
 func (r *result) documentRow(i int, d *documents.Document) documents.Row {
+	if len(r.p.elsewhere) > 0 {
+		d.KeepElsewhere(r.p.elsewhere[i])
+	}
 	return documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
 		MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
 		Stamp: documents.Stamp(r.p.ic, i), Revision: 1}

@@ -82,6 +82,10 @@ type sheetAnswers struct {
 	TA1        string `json:"ta1"`
 	Receipt    int    `json:"receipt_action"`
 	Acceptance string `json:"acceptance"`
+
+	// Refusing are the findings in documents that refuse a message, by their codes, beside
+	// those that always do.
+	Refusing []string `json:"refusing"`
 }
 
 type sheetLimits struct {
@@ -115,7 +119,7 @@ func (c *call) partnerSheet() error {
 		Identifiers: append([]partners.Identifier{}, p.Identifiers...), SpeaksFor: append([]string{}, p.SpeaksFor...), Types: append([]string{}, p.Types...),
 		Tokens: []sheetToken{}, Certificates: []sheetCertificate{}, Ours: []SheetKey{},
 		Told: sheetAnswers{By: p.Policy.Acknowledge, Functional: orWord(p.Policy.Form, "by_version"), TA1: orWord(p.Policy.TA1, "requested"),
-			Receipt: int(p.Policy.ReceiptAction), Acceptance: p.Policy.Acceptance},
+			Receipt: int(p.Policy.ReceiptAction), Acceptance: p.Policy.Acceptance, Refusing: append([]string{}, p.Policy.Checks.Refusing()...)},
 		Limits: sheetLimits{front.MaxBody, daysOf(p.Retention.RetryWindow), daysOf(p.Retention.DedupWindow), p.Share},
 	}
 	if i := slices.IndexFunc(organisations, func(o partners.OrganisationSpec) bool { return o.ID == p.Organisation }); i >= 0 {

@@ -116,6 +116,7 @@ type inspector struct {
 	detail   *structure.Tables // tell the segments of messages, placed by these tables; nil: do not
 	tree     bool              // and as a tree
 	answers  bool              // tell what it says of what was sent
+	policy   map[string]string // what findings in documents do, by their codes
 	by       *roles.Set        // what qualifiers of documents stand for
 	errors   int
 	listed   int // errors among those found
@@ -220,7 +221,8 @@ func (in *inspector) message(ic *edi.Interchange, i int, b *edi.Body) error {
 	}
 	errs := ic.MessageErrors[i]
 	if h, ok := in.handlers[ic.Messages[i].Type.Type]; ok && edi.Worst(errs) < edi.SeverityError {
-		_, mapped := h.Map(ic, i, b, in.by)
+		doc, mapped := h.Map(ic, i, b, in.by)
+		_, mapped = documents.Judge(in.policy, ic.Syntax, doc, mapped)
 		if err := in.find(ic, mapped...); err != nil {
 			return err
 		}

@@ -118,6 +118,8 @@ type sheetTold struct {
 		TA1        string `json:"ta1"`
 		Receipt    int    `json:"receipt_action"`
 		Acceptance string `json:"acceptance"`
+
+		Refusing []string `json:"refusing"`
 	} `json:"acknowledgements"`
 	Limits struct {
 		Bytes     int64 `json:"max_body_bytes"`
@@ -246,6 +248,9 @@ func (s *sheetTold) markdown() string {
 		line("\nOf an interchange with faulty messages the sound ones are taken.")
 	} else {
 		line("\nAn interchange with a faulty message is refused whole.")
+	}
+	if len(s.Told.Refusing) > 0 {
+		line("\nFaulty is also a message with one of these findings: %s.", strings.Join(s.Told.Refusing, ", "))
 	}
 	return b.String()
 }

@@ -5,14 +5,17 @@ import (
 	"io"
 	"slices"
 
+	codes "github.com/edigw/edigw/documents/checks"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/partners"
 )
 
 type validateCommand struct {
 	Files     []string `arg:"" help:"Files to read, or - for standard input."`
 	Structure string   `enum:"off,note,refuse" default:"refuse" help:"What becomes of messages that depart from their directory: off, note or refuse."`
 	Guide     string   `help:"Judge messages by this guide's tables, in place of the association code that they name."`
+	Refuse    []string `placeholder:"CODE" help:"Findings in documents that are errors here, as a partner's checks may have them: codes, or all."`
 	Quiet     bool     `short:"q" help:"Only the files in which a finding is an error, and only their errors."`
 	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
 }
@@ -33,6 +36,10 @@ func (c *validateCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	policy, err := refusing(c.Refuse)
+	if err != nil {
+		return err
+	}
 	o := gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}, Undigested: true}
 	switch c.Structure {
 	case "refuse":
@@ -43,7 +50,7 @@ func (c *validateCommand) Run(a *app) error {
 	var list []*validatedFile
 	refused, errors, findingsCount := 0, 0, 0
 	for _, name := range c.Files {
-		f, err := c.file(a, name, formats(tables), o)
+		f, err := c.file(a, name, formats(tables), o, policy)
 		if err != nil {
 			return fmt.Errorf("validate %s: %w", name, err)
 		}
@@ -77,7 +84,7 @@ func (c *validateCommand) Run(a *app) error {
 }
 
 // file reads one file.
-func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o gateway.Reading) (_ *validatedFile, err error) {
+func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o gateway.Reading, policy map[string]string) (_ *validatedFile, err error) {
 	p, closeSource, err := a.source(name)
 	if err != nil {
 		return nil, err
@@ -89,11 +96,33 @@ func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o 
 	}()
 	f := &validatedFile{File: name, Findings: []finding{}}
 	in := newInspector(p, o, (*validation)(f))
+	in.policy = policy
 	if err := in.read(formats); err != nil {
 		return nil, err
 	}
 	f.Findings, f.Errors, f.Omitted, f.Refused = append(f.Findings, in.found...), in.errors, in.omitted, in.errors > 0
 	return f, nil
+}
+
+// refusing is a policy by which findings refuse.
+func refusing(list []string) (map[string]string, error) {
+	policy := map[string]string{}
+	for _, code := range list {
+		c, known := codes.Find(code)
+		switch near := partners.Nearest(code, codes.Settable()); {
+		case code == "all":
+			policy[codes.Default] = codes.Refuse
+		case known && c.Settable():
+			policy[code] = codes.Refuse
+		case known:
+			return nil, usage("--refuse %s: what it finds is told as it is, whatever is set", code)
+		case near != "":
+			return nil, usage("--refuse %s: there is no such finding; did you mean %s?", code, near)
+		default:
+			return nil, usage("--refuse %s: there is no such finding; see docs/reference/documents.md", code)
+		}
+	}
+	return policy, nil
 }
 
 func (f *validatedFile) onlyErrors() {
