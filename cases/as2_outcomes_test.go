@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/documents"
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 )
@@ -38,8 +39,8 @@ func (r *rig) breaks(begins string) (mend func()) {
 	r.gateway.Handlers = nil
 	for _, h := range whole {
 		inner := h.Map
-		h.Map = func(ic *edi.Interchange, n int, b *edi.Body) (*documents.Document, []*edi.Error) {
-			d, errs := inner(ic, n, b)
+		h.Map = func(ic *edi.Interchange, n int, b *edi.Body, by *roles.Set) (*documents.Document, []*edi.Error) {
+			d, errs := inner(ic, n, b, by)
 			if d != nil && strings.HasPrefix(d.Number, begins) {
 				panic("a fault was asked for")
 			}
