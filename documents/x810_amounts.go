@@ -41,8 +41,8 @@ func (m *x810) openSubLine(s *segment) {
 	}
 	m.place, m.sub = placeOpen, true
 	l := m.doc.addLine()
-	m.openedLine()
 	m.line = l
+	m.openedLine()
 	l.No, l.SubOf = trimBlanks(s.get(1, 1)), m.doc.Lines[m.item-1].No
 	switch how := s.get(3, 1); how { // 662
 	case "I", "":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	codes "github.com/edigw/edigw/documents/checks"
+	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/partners"
@@ -15,6 +16,7 @@ type validateCommand struct {
 	Files     []string `arg:"" help:"Files to read, or - for standard input."`
 	Structure string   `enum:"off,note,refuse" default:"refuse" help:"What becomes of messages that depart from their directory: off, note or refuse."`
 	Guide     string   `help:"Judge messages by this guide's tables, in place of the association code that they name."`
+	Profile   string   `default:"automatic" help:"Read documents by this profile, in place of the one that messages name."`
 	Refuse    []string `placeholder:"CODE" help:"Findings in documents that are errors here, as a partner's checks may have them: codes, or all."`
 	Quiet     bool     `short:"q" help:"Only the files in which a finding is an error, and only their errors."`
 	Output    string   `short:"o" enum:"table,json" default:"table" help:"table or json."`
@@ -40,6 +42,10 @@ func (c *validateCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	by, err := profile(c.Profile)
+	if err != nil {
+		return err
+	}
 	o := gateway.Reading{Tolerance: edi.Tolerance{Guide: c.Guide}, Undigested: true}
 	switch c.Structure {
 	case "refuse":
@@ -50,7 +56,7 @@ func (c *validateCommand) Run(a *app) error {
 	var list []*validatedFile
 	refused, errors, findingsCount := 0, 0, 0
 	for _, name := range c.Files {
-		f, err := c.file(a, name, formats(tables), o, policy)
+		f, err := c.file(a, name, formats(tables), o, policy, by)
 		if err != nil {
 			return fmt.Errorf("validate %s: %w", name, err)
 		}
@@ -84,7 +90,7 @@ func (c *validateCommand) Run(a *app) error {
 }
 
 // file reads one file.
-func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o gateway.Reading, policy map[string]string) (_ *validatedFile, err error) {
+func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o gateway.Reading, policy map[string]string, by *roles.Set) (_ *validatedFile, err error) {
 	p, closeSource, err := a.source(name)
 	if err != nil {
 		return nil, err
@@ -96,7 +102,7 @@ func (c *validateCommand) file(a *app, name string, formats []gateway.Format, o 
 	}()
 	f := &validatedFile{File: name, Findings: []finding{}}
 	in := newInspector(p, o, (*validation)(f))
-	in.policy = policy
+	in.policy, in.by = policy, by
 	if err := in.read(formats); err != nil {
 		return nil, err
 	}
