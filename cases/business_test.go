@@ -30,14 +30,14 @@ var business = []situation{
 				stored: []string{"invoice RG-46 of 2026-11-27: 8.6957 + 1.3044 = 10.00 EUR", "  line 1: 9520000001018 1 × 8.6957 = 8.6957"}}}}}},
 
 	{number: 85, words: "thousands of lines, six-digit segment counts",
-		does: "accepted within the request, in one transaction, each line stored; up to 999,999 segments",
+		does: "accepted within the request, in one transaction, each line stored; up to 999,999 segments. That all lines say the same is one note, `line-repeated`",
 		tries: []try{
 			{name: "9999 lines", run: lines(9999), files: []string{"85-many-lines-gen.py"}},
 			{name: "10000 lines", run: lines(10000)},
 			{name: "120000 lines", run: lines(120000)}}},
 
 	{number: 87, words: "one SSCC twice: in one DESADV and in two",
-		does: "accepted and stored as sent. Twice in one notice: both packages are kept, finding `sscc-repeated`. In two notices: a package in each, both found by the SSCC. A wrong check digit and a line of nothing are findings",
+		does: "accepted and stored as sent. Twice in one notice: both packages are kept, finding `sscc-repeated`. In two notices: a package in each, both found by the SSCC, and a note `sscc-elsewhere` on the later. A wrong check digit and a line of nothing are findings",
 		tries: []try{
 			{name: "in one notice", steps: []step{{send: "87-sscc-repeated-a.edi",
 				want: []string{"201 first", "REF000720 accepted", "DESADV LS-26-4410 posted", "warning 13 segment-missing, segment 10 PCI", "warning 13 segment-missing, segment 15 PCI", "warning sscc-repeated, segment 16 GIN", "UCI 7"},
@@ -45,7 +45,7 @@ var business = []situation{
 					"  package 3 in 1: 201 095200000004410014", "  line 1: 9520000001018 48 in package 2", "  line 2: 9520000001025 24 in package 3"}}}},
 			{name: "in two notices", steps: []step{
 				{send: "87-sscc-repeated-b.edi", want: []string{"201 first", "REF000721 accepted", "DESADV LS-1 posted", "UCI 7"}, stored: sharedPallet("LS-1")},
-				{send: "87-sscc-repeated-c.edi", want: []string{"201 first", "REF000722 accepted", "DESADV LS-2 posted", "UCI 7"},
+				{send: "87-sscc-repeated-c.edi", want: []string{"201 first", "REF000722 accepted", "DESADV LS-2 posted", "note sscc-elsewhere, segment 13 GIN", "UCI 7"},
 					stored: both(sharedPallet("LS-1"), sharedPallet("LS-2"))},
 			}, run: bothNoticesNameThePallet},
 			{name: "a wrong check digit and a quantity of 0", steps: []step{{send: "87-sscc-repeated-d.edi",

@@ -249,7 +249,7 @@ func lines(n int) func(*testing.T, *rig) {
 		fmt.Fprintf(&b, "UNS+S'MOA+77:%d.00'MOA+79:%d.00'MOA+124:0'UNT+%d+1'UNZ+1+%s'", n, n, 4*n+11, ref)
 		q := request{id: ref, body: b.Bytes()}
 		a := send(t, r.url, q)
-		if d := gocmp.Diff(accepted(ref, fmt.Sprint("L-", n)), a.lines(t)); d != "" {
+		if d := gocmp.Diff(accepted(ref, fmt.Sprint("L-", n), "note line-repeated, segment 11 LIN"), a.lines(t)); d != "" {
 			t.Fatalf("%d lines were answered (-want +got):\n%s", n, d)
 		}
 		if got := r.count(`select count(*) from document_line`); got != n {
