@@ -57,8 +57,8 @@ var layout = []rule{
 
 	{"columns", sql, nil}, // rows as arrays, for the stores
 
-	{"documents/roles", nothing, []string{"edi"}}, // what qualifiers stand for, by guide: for who reads documents and for the settings of a partner
-	{"documents/checks", nothing, nil},            // what may be found in documents, for those who judge it
+	{"documents/roles", nothing, []string{"edi"}},     // what qualifiers stand for, by guide: for who reads documents and for the settings of a partner
+	{"documents/checks", nothing, nil},                // what may be found in documents, for those who judge it
 	{"documents/ubl", nothing, []string{"documents"}}, // documents as files for others
 	{"documents", sql, []string{"edi", "columns"}},
 	{"dedup", sql, []string{"edi", "columns"}},
