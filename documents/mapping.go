@@ -129,20 +129,26 @@ func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Lo
 	m.errs = append(m.errs, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: text, Location: at})
 }
 
-func (m *mapping) warn(code string, at edi.Location, format string, args ...any) {
+// listed reports whether a lesser finding of a code is to be listed, and counts one that
+// is not.
+func (m *mapping) listed(code string) bool {
 	if m.full(code) {
 		m.lesser++
-		return
+		return false
 	}
-	m.report(edi.SeverityWarning, code, "", at, fmt.Sprintf(format, args...))
+	return true
+}
+
+func (m *mapping) warn(code string, at edi.Location, format string, args ...any) {
+	if m.listed(code) {
+		m.report(edi.SeverityWarning, code, "", at, fmt.Sprintf(format, args...))
+	}
 }
 
 func (m *mapping) note(code string, at edi.Location, format string, args ...any) {
-	if m.full(code) {
-		m.lesser++
-		return
+	if m.listed(code) {
+		m.report(edi.SeverityNote, code, "", at, fmt.Sprintf(format, args...))
 	}
-	m.report(edi.SeverityNote, code, "", at, fmt.Sprintf(format, args...))
 }
 
 // number reads a numeric component. One that is no number refuses the message.
