@@ -70,10 +70,7 @@ func (m *mapping) taxes() taxes {
 // checkTax compares tax i with basis and rate, where all three were sent.
 func (m *mapping) checkTax(i int) {
 	x := &m.doc.Detail.Invoice.Taxes[i]
-	at := m.head(0)
-	if i < len(m.places.taxes) {
-		at = m.places.taxes[i]
-	}
+	at := m.places.taxes[i]
 	if untaxed(x.Category) && x.Amount.Sign() != 0 {
 		m.warn("tax-amount", at, "category %s is without tax, the document says %s", shorten(x.Category), x.Amount)
 		return
@@ -105,28 +102,21 @@ func untaxed(category string) bool {
 
 // checkTaxBases compares the taxable amount of each category and rate with lines,
 // allowances and charges that have it. Where one of them does not say what it is
-// worth or how it is taxed nothing is compared; so it is where two taxes are of one
-// category and rate.
+// worth or how it is taxed nothing is compared; so it is where it may be of two
+// taxes.
 func (m *mapping) checkTaxBases() {
 	taxes := m.doc.Detail.Invoice.Taxes
 	if len(taxes) == 0 || len(m.doc.Lines) == 0 {
 		return
 	}
 	sums := make([]Number, len(taxes))
+	rates := ratedOf(taxes)
 	add := func(category string, rate, amount Number) bool {
-		found := -1
-		for j := range taxes {
-			if x := &taxes[j]; x.Rate.Valid() && near(x.Rate, rate, Number{valid: true}) && (x.Category == category || x.Category == "" || category == "") {
-				if found >= 0 {
-					return false
-				}
-				found = j
-			}
+		j, ok := rates.find(category, rate)
+		if ok {
+			sums[j] = sums[j].plus(amount)
 		}
-		if found >= 0 {
-			sums[found] = sums[found].plus(amount)
-		}
-		return found >= 0
+		return ok
 	}
 	for i := range m.doc.Lines {
 		l := &m.doc.Lines[i]
@@ -145,11 +135,7 @@ func (m *mapping) checkTaxBases() {
 	}
 	for j := range taxes {
 		if x := &taxes[j]; x.Basis.Valid() && sums[j].Valid() {
-			at := m.head(0)
-			if j < len(m.places.taxes) {
-				at = m.places.taxes[j]
-			}
-			m.compare(comparison{[]Number{sums[j]}, tolerance(len(m.doc.Lines))}, x.Basis, "tax-basis", at, "lines, allowances and charges of its rate come to %s, the taxable amount says %s")
+			m.compare(comparison{[]Number{sums[j]}, tolerance(len(m.doc.Lines))}, x.Basis, "tax-basis", m.places.taxes[j], "lines, allowances and charges of its rate come to %s, the taxable amount says %s")
 		}
 	}
 }
