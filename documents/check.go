@@ -46,7 +46,7 @@ func (m *mapping) checkCurrency() {
 		worth = d.Lines[i].NetAmount.Valid() || d.Lines[i].Price.Valid()
 	}
 	if worth {
-		m.warn("currency-missing", m.head(0), "the invoice names no currency")
+		m.warnAt("currency-missing", m.head, "the invoice names no currency")
 	}
 }
 

@@ -21,15 +21,11 @@ func (m *mapping) checkInvoiceDates() {
 	if !known || !ok || due >= issued && due <= issued+farOff {
 		return
 	}
-	at, ok := m.find(0, -1, dueSpots)
-	if !ok {
-		at = m.head(0)
-	}
 	if due < issued {
-		m.warn("due-before-issue", at, "due on %s, before the day of the document, %s", d.DueDate, d.IssueDate)
+		m.warnAt("due-before-issue", m.inMessage(dueSpots), "due on %s, before the day of the document, %s", d.DueDate, d.IssueDate)
 		return
 	}
-	m.warn("date-implausible", at, "due on %s, the document is of %s", d.DueDate, d.IssueDate)
+	m.warnAt("date-implausible", m.inMessage(dueSpots), "due on %s, the document is of %s", d.DueDate, d.IssueDate)
 }
 
 // checkDespatchDates looks at the dates of a despatch advice, and at goods that were
@@ -39,7 +35,7 @@ func (m *mapping) checkDespatchDates() {
 	d := m.doc
 	left, arrives := d.Detail.Despatch.DespatchDate, d.Detail.Despatch.EstimatedDelivery
 	if left != "" && arrives != "" && arrives < left {
-		m.warn("delivery-before-despatch", m.dayAt(arrives), "the goods leave on %s and arrive on %s", left, arrives)
+		m.warnAt("delivery-before-despatch", m.dayAt(arrives), "the goods leave on %s and arrive on %s", left, arrives)
 	}
 	if left == "" {
 		left = d.IssueDate
@@ -49,7 +45,7 @@ func (m *mapping) checkDespatchDates() {
 	}
 	for i := range d.Lines {
 		if best := d.Lines[i].firstExpiry(); best != "" && best < left {
-			m.note("best-before-passed", m.inLine(i, []spot{{"DTM", "361", 1, 2}, {"DTM", "36", 1, 2}, {"DTM", "", 2, 1}}), "line %s: best before %s, despatched on %s", m.lineName(i), best, left)
+			m.noteAt("best-before-passed", m.inLine(i, expirySpots), "line %s: best before %s, despatched on %s", m.lineName(i), best, left)
 		}
 	}
 }
@@ -75,13 +71,15 @@ func (l *Line) firstExpiry() string {
 }
 
 // dayAt is where the header has a day.
-func (m *mapping) dayAt(day string) edi.Location {
-	for i := range m.doc.Detail.Dates {
-		if m.doc.Detail.Dates[i].Day() == day {
-			return m.dateAt(m.doc.Detail.Dates[i])
+func (m *mapping) dayAt(day string) somewhere {
+	return func() edi.Location {
+		for i := range m.doc.Detail.Dates {
+			if x := &m.doc.Detail.Dates[i]; x.Day() == day {
+				return m.findDate(x)
+			}
 		}
+		return m.head()
 	}
-	return m.head(0)
 }
 
 // checkDates looks at the document's own date and those of its header. What they are
@@ -93,23 +91,23 @@ func (m *mapping) checkDates() {
 	if sent, ok := dayNumber(interchangeDay(m.ic.Date)); ok && known {
 		switch {
 		case issued > sent+farAhead:
-			m.warn("date-implausible", m.dayAt(d.IssueDate), "the document is dated %s, %d days after its interchange of %s", d.IssueDate, issued-sent, interchangeDay(m.ic.Date))
+			m.warnAt("date-implausible", m.dayAt(d.IssueDate), "the document is dated %s, %d days after its interchange of %s", d.IssueDate, issued-sent, interchangeDay(m.ic.Date))
 		case issued < sent-farBehind:
-			m.warn("date-implausible", m.dayAt(d.IssueDate), "the document is dated %s, %d days before its interchange of %s", d.IssueDate, sent-issued, interchangeDay(m.ic.Date))
+			m.warnAt("date-implausible", m.dayAt(d.IssueDate), "the document is dated %s, %d days before its interchange of %s", d.IssueDate, sent-issued, interchangeDay(m.ic.Date))
 		}
 	}
 	start, end := "", ""
 	for i := range d.Detail.Dates {
 		x := &d.Detail.Dates[i]
 		if x.Value != "" && x.End != "" && x.End < x.Value {
-			m.warn("period-reversed", m.dateAt(*x), "the period ends on %s, before it begins on %s", x.End, x.Value)
+			m.warnAt("period-reversed", m.dateAt(x), "the period ends on %s, before it begins on %s", x.End, x.Value)
 		}
 		switch x.Role {
 		case "period_start":
 			start = x.Day()
 		case "period_end":
 			if end = x.Day(); start != "" && end != "" && end < start {
-				m.warn("period-reversed", m.dateAt(*x), "the period ends on %s, before it begins on %s", end, start)
+				m.warnAt("period-reversed", m.dateAt(x), "the period ends on %s, before it begins on %s", end, start)
 			}
 		case "delivery", "despatch", "estimated_delivery", "requested_delivery", "requested_despatch", "service_completion", "tax_point":
 			m.checkFarOff(x, issued, known)
@@ -120,7 +118,7 @@ func (m *mapping) checkDates() {
 // checkFarOff warns of a date that is years off the document's.
 func (m *mapping) checkFarOff(x *Date, issued int, known bool) {
 	if day, ok := dayNumber(x.Day()); known && ok && (day > issued+farOff || day < issued-farOff) {
-		m.warn("date-implausible", m.dateAt(*x), "%s is %s, the document is of %s", wordsOf(x.Role), x.Day(), m.doc.IssueDate)
+		m.warnAt("date-implausible", m.dateAt(x), "%s is %s, the document is of %s", wordsOf(x.Role), x.Day(), m.doc.IssueDate)
 	}
 }
 

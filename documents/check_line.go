@@ -11,7 +11,7 @@ func (m *mapping) checkPrices() {
 			}
 		}
 		if negative {
-			m.warn("negative-price", m.inLine(i, priceSpots), "line %s: the price is negative", m.lineName(i))
+			m.warnAt("negative-price", m.inLine(i, priceSpots), "line %s: the price is negative", m.lineName(i))
 		}
 	}
 }
@@ -100,10 +100,10 @@ func (m *mapping) checkLineAmount(i int, price, basis, net, within Number) {
 	}
 	at := m.inLine(i, amountSpots)
 	if minus := net.negated(); near(gross, minus, within) || near(due, minus, within) {
-		m.warn("sign-mismatch", at, "line %s: %s at %s gives %s, the line says %s", m.lineName(i), l.Quantity, price, rounded(due, basis), l.NetAmount)
+		m.warnAt("sign-mismatch", at, "line %s: %s at %s gives %s, the line says %s", m.lineName(i), l.Quantity, price, rounded(due, basis), l.NetAmount)
 		return
 	}
-	m.warn("line-amount", at, "line %s: %s at %s gives %s, the line says %s", m.lineName(i), l.Quantity, price, rounded(due, basis), l.NetAmount)
+	m.warnAt("line-amount", at, "line %s: %s at %s gives %s, the line says %s", m.lineName(i), l.Quantity, price, rounded(due, basis), l.NetAmount)
 }
 
 // rounded is an amount for a sentence.
@@ -158,9 +158,9 @@ func (m *mapping) checkQuantities() {
 		switch q := m.doc.Lines[i].Quantity; {
 		case !q.Valid() || q.Sign() > 0:
 		case q.Sign() == 0:
-			m.warn("zero-quantity", m.inLine(i, quantitySpots), "line %s: nothing was despatched", m.lineName(i))
+			m.warnAt("zero-quantity", m.inLine(i, quantitySpots), "line %s: nothing was despatched", m.lineName(i))
 		default:
-			m.warn("negative-quantity", m.inLine(i, quantitySpots), "line %s: the despatched quantity is negative", m.lineName(i))
+			m.warnAt("negative-quantity", m.inLine(i, quantitySpots), "line %s: the despatched quantity is negative", m.lineName(i))
 		}
 	}
 }

@@ -1,7 +1,5 @@
 package documents
 
-import "github.com/edigw/edigw/edi"
-
 // checkPackages looks for lines and packages that are beside each other where they
 // should be in each other. Where lines stand in no package at all nothing is said:
 // many notices tell of goods alone.
@@ -42,35 +40,32 @@ func (m *mapping) checkPackages() {
 	for i := range d.Lines {
 		l := &d.Lines[i]
 		if l.Package == 0 && l.SubOf == "" && !ofItem[i+1] && (l.Quantity.Sign() != 0 || !l.Quantity.Valid()) {
-			m.note("line-unpacked", m.inLine(i, nil), "line %s stands in no package", m.lineName(i))
+			m.noteAt("line-unpacked", m.inLine(i, nil), "line %s stands in no package", m.lineName(i))
 		}
 	}
+	var inLoaded []bool // it stands in one that holds lines itself, or is one
 	for i := range d.Packages {
 		p := &d.Packages[i]
-		// What is made of a further PAC or SSCC holds what its CPS holds.
-		if p.HierarchyID == "" || holds[i+1] || beneath[i+1] || m.within(direct, p.Parent) {
+		if p.HierarchyID == "" || holds[i+1] || beneath[i+1] {
 			continue
 		}
-		m.note("package-empty", m.packageAt(p), "nothing stands in package %s", shorten(p.HierarchyID))
-	}
-}
-
-// within reports whether a package, or one that it stands in, holds lines itself.
-func (m *mapping) within(direct []bool, at int) bool {
-	for range m.doc.Packages { // a tree that is broken may have a loop
-		if at == 0 || direct[at] {
-			return at > 0
+		if inLoaded == nil {
+			inLoaded = inherit(d.Packages, direct)
 		}
-		at = m.doc.Packages[at-1].Parent
+		if !inLoaded[i+1] { // what is made of a further PAC or SSCC holds what its CPS holds
+			m.noteAt("package-empty", m.packageAt(i), "nothing stands in package %s", shorten(p.HierarchyID))
+		}
 	}
-	return false
 }
 
-// packageAt is where CPS or HL opens a package.
-func (m *mapping) packageAt(p *Package) edi.Location {
-	at, ok := m.find(0, -1, []spot{{"CPS", p.HierarchyID, 1, 1}, {"HL", p.HierarchyID, 1, 1}})
-	if !ok {
-		return m.head(0)
+// inherit gives the packages of a set, by position from 1, with all that stand in them.
+// It takes a step for each package, however deep they stand.
+func inherit(packages []Package, set []bool) []bool {
+	parents := make([]int, len(packages))
+	for i := range packages {
+		parents[i] = packages[i].Parent
 	}
-	return at
+	all := make([]bool, len(packages)+1)
+	rootsFirst(parents, func(i int) { all[i+1] = set[i+1] || all[parents[i]] })
+	return all
 }

@@ -38,7 +38,7 @@ func (m *mapping) checkRepeatedLines() {
 	if others > 0 {
 		more = fmt.Sprintf("; %d further lines repeat one before them", others)
 	}
-	m.note("line-repeated", m.inLine(repeats, nil), "line %s says the same as line %s%s", m.lineName(repeats), m.lineName(first), more)
+	m.noteAt("line-repeated", m.inLine(repeats, nil), "line %s says the same as line %s%s", m.lineName(repeats), m.lineName(first), more)
 }
 
 // lineSet finds lines that are equal: an open hash table of positions, kept between

@@ -41,12 +41,17 @@ func (c comparison) fits(said Number) bool {
 // compare warns where no sum is near what was said: under code, or as a sign that is
 // wrong. text tells the sum and what was said.
 func (m *mapping) compare(c comparison, said Number, code string, at edi.Location, text string) {
+	m.compareAt(c, said, code, func() edi.Location { return at }, text)
+}
+
+// compareAt compares with what is said somewhere.
+func (m *mapping) compareAt(c comparison, said Number, code string, at somewhere, text string) {
 	switch {
 	case !said.Valid() || len(c.sums) == 0 || c.fits(said):
 	case c.fits(said.negated()):
-		m.warn("sign-mismatch", at, text, brief(c.sums[0]), said)
+		m.warnAt("sign-mismatch", at, text, brief(c.sums[0]), said)
 	default:
-		m.warn(code, at, text, brief(c.sums[0]), said)
+		m.warnAt(code, at, text, brief(c.sums[0]), said)
 	}
 }
 
@@ -239,10 +244,9 @@ func (m *mapping) checkAdjustments() {
 	within := tolerance(len(list))
 	m.compare(comparison{[]Number{own[0], all[0]}, within}, t.Allowances, "allowance-total", m.places.totals[totalAllowances], "the allowances add up to %s, the document says %s")
 	m.compare(comparison{[]Number{own[1], all[1]}, within}, t.Charges, "charge-total", m.places.totals[totalCharges], "the charges add up to %s, the document says %s")
-	if !t.Allowances.Valid() && !t.Charges.Valid() {
-		at, _ := m.find(0, -1, []spot{{"MOA", "131", 1, 2}})
-		m.compare(comparison{[]Number{own[1].minus(own[0]), all[1].minus(all[0])}, within}, m.amount("allowances_and_charges"),
-			"charge-total", at, "allowances and charges come to %s, the document says %s")
+	if net := m.amount("allowances_and_charges"); net.Valid() && !t.Allowances.Valid() && !t.Charges.Valid() {
+		m.compareAt(comparison{[]Number{own[1].minus(own[0]), all[1].minus(all[0])}, within}, net,
+			"charge-total", m.inMessage(netSpots), "allowances and charges come to %s, the document says %s")
 	}
 }
 

@@ -15,6 +15,7 @@ func (m *desadv) openCPS(s *segment) {
 	m.closeLine()
 	m.place, m.packed = placePackage, false
 	m.doc.Packages = append(m.doc.Packages, Package{HierarchyID: trimBlanks(s.get(1, 1)), HierarchyParent: trimBlanks(s.get(2, 1)), Level: s.get(3, 1)})
+	m.openedPackage()
 	m.cps = len(m.doc.Packages)
 	m.current = m.cps
 	m.nodes = append(m.nodes, m.cps)
@@ -66,6 +67,7 @@ func (m *desadv) tellKin(all []kin) {
 // inside adds a package inside or beside the CPS's own.
 func (m *desadv) inside(parent int) {
 	m.doc.Packages = append(m.doc.Packages, Package{Parent: parent})
+	m.openedPackage()
 	m.current = len(m.doc.Packages)
 }
 

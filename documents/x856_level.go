@@ -182,6 +182,7 @@ func (m *x856) openPackage(id, parent string) {
 	}
 	p.Detail = &PackageDetail{RawLevel: l.kind}
 	m.doc.Packages = append(m.doc.Packages, p)
+	m.openedPackage()
 	l.pack = len(m.doc.Packages)
 }
 
