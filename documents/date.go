@@ -1,6 +1,9 @@
 package documents
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Date is a date, time or period as a partner sent it. Times are the sender's
 // local times: no zone is added or converted.
@@ -22,6 +25,21 @@ func (d Date) Day() string {
 	return ""
 }
 
+// keyDay is Day as version 1 of the guard key has it. Keys are stored: a date that was
+// not read when they began has no year in them, and never gets one.
+func (d Date) keyDay() string {
+	switch d.Format {
+	case "", "101", "102", "201", "203", "204", "303", "304", "713", "718":
+		return d.Day()
+	case "202":
+		if read, ok := parseInstant(strings.Trim(d.Raw, " ")); ok { // as it was taken for 203
+			return read[:len(time.DateOnly)]
+		}
+		return d.Day()
+	}
+	return ""
+}
+
 // dateFault says how a date went wrong.
 type dateFault int
 
@@ -30,37 +48,82 @@ const (
 	dateEmpty                // no value, or zeros
 	dateFormat               // a format we do not read: kept as sent
 	dateMismatch             // read by its length, which the format contradicts
+	dateUnlike               // not written as its format says: kept as sent
 	dateImpossible           // no such day or time
 )
 
 // parseDate reads 2380 by the format 2379. Without a format the length tells. Two-digit
-// years 00 to 79 are of this century.
-func parseDate(value, format string) (d Date, fault dateFault) {
+// years 00 to 79 are of this century. What is not written as its format says is no date
+// in the formats that always had to be, and kept as sent in those that came later: what
+// was posted without them is not refused for them.
+func parseDate(value, format string) (Date, dateFault) {
+	d, fault := readDate(value, format)
+	if fault == dateUnlike && exact(format) {
+		fault = dateImpossible
+	}
+	return d, fault
+}
+
+// exact reports whether a value that is not written as its format says is none.
+func exact(format string) bool {
+	switch format {
+	case "", "101", "102", "201", "202", "203", "204", "303", "304", "602", "610", "616", "713", "718":
+		return true
+	}
+	return false
+}
+
+// readDate is parseDate, which tells what is written otherwise from what there is not.
+func readDate(value, format string) (d Date, fault dateFault) {
 	d.Raw, d.Format = value, format
 	v := strings.Trim(value, " ")
-	if strings.Trim(v, "0") == "" { // QUIRK: 00000000 is sent for "no date"
+	if v == "" || strings.Trim(v, "0") == "" && hasYear(format) { // QUIRK: 00000000 is sent for "no date"
 		return d, dateEmpty
 	}
 	switch format {
 	case "", "101", "102", "201", "203", "204":
-	default:
-		return parseFormat(d, v, format)
+		return readInstant(d, v)
+	case "202":
+		if read, fault := parseFormat(d, v, format); fault == dateFine {
+			return read, fault
+		}
+		return readInstant(d, v) // QUIRK: 202 is taken for 203
 	}
+	return parseFormat(d, v, format)
+}
+
+// hasYear reports whether zeros are no value of a format: they are no year, and neither
+// midnight nor a span of no time.
+func hasYear(format string) bool {
+	switch format {
+	case "", "101", "102", "201", "203", "204":
+		return true
+	}
+	layout, _ := layoutOf(format)
+	return strings.Contains(layout, "YY")
+}
+
+// readInstant reads a value by its length.
+func readInstant(d Date, v string) (Date, dateFault) {
 	if !isDigits(v) {
-		if format == "" {
+		if d.Format == "" {
 			return d, dateFormat
 		}
-		return d, dateImpossible
+		return d, dateUnlike
 	}
-	ok := false
+	var ok bool
 	if d.Value, ok = parseInstant(v); !ok {
 		d.Value = ""
-		return d, dateImpossible
+		switch len(v) {
+		case 6, 8, 10, 12, 14:
+			return d, dateImpossible
+		}
+		return d, dateUnlike
 	}
-	if format != "" && len(v) != formatLength(format) {
-		fault = dateMismatch
+	if d.Format != "" && (len(v) != formatLength(d.Format) || d.Format == "202") {
+		return d, dateMismatch
 	}
-	return d, fault
+	return d, dateFine
 }
 
 // formatLength is how long a value in a plain format is.

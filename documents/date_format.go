@@ -276,7 +276,7 @@ func four(n int) string { return strconv.Itoa(10000 + n)[1:] }
 func parseFormat(d Date, v, format string) (Date, dateFault) {
 	if before, behind := durationOf(format); before != "" {
 		if !isDigits(v) {
-			return d, dateImpossible
+			return d, dateUnlike
 		}
 		d.Value = before + v + behind
 		return d, dateFine
@@ -294,7 +294,13 @@ func parseFormat(d Date, v, format string) (Date, dateFault) {
 	}
 	c, ok := take(from, layout)
 	if !ok {
-		return d, dateImpossible
+		return d, dateUnlike
+	}
+	var until clock
+	if period {
+		if until, ok = take(to, layout); !ok {
+			return d, dateUnlike
+		}
 	}
 	var last string
 	if d.Value, last, ok = c.iso(); !ok {
@@ -305,10 +311,8 @@ func parseFormat(d Date, v, format string) (Date, dateFault) {
 	if !period {
 		return d, dateFine
 	}
-	if c, ok = take(to, layout); ok {
-		if d.End, last, ok = c.iso(); last != "" {
-			d.End = last
-		}
+	if d.End, last, ok = until.iso(); last != "" {
+		d.End = last
 	}
 	if !ok {
 		d.Value, d.End = "", ""

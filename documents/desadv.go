@@ -194,9 +194,7 @@ func (m *desadv) dtm(s *segment) {
 		d.Detail.Dates = append(d.Detail.Dates, date)
 		switch date.Role {
 		case "issue":
-			if d.IssueDate == "" {
-				d.IssueDate = date.Day()
-			}
+			m.issuedOn(date)
 		case "despatch":
 			m.despatch.DespatchDate = date.Day()
 		case "estimated_delivery":
@@ -207,15 +205,18 @@ func (m *desadv) dtm(s *segment) {
 
 // lineDate takes best before and expiry of the line or of its batch.
 func (m *desadv) lineDate(date Date) {
-	l := m.line
+	l, role := m.line, date.Role
+	if date.Day() == "" { // of a month, say: what holds a day alone has no place for it
+		role = ""
+	}
 	switch {
-	case m.batch != nil && date.Role == "best_before":
+	case m.batch != nil && role == "best_before":
 		m.batch.BestBefore = date.Day()
-	case m.batch != nil && date.Role == "expiry":
+	case m.batch != nil && role == "expiry":
 		m.batch.Expiry = date.Day()
-	case date.Role == "best_before" && l.BestBefore == "":
+	case role == "best_before" && l.BestBefore == "":
 		l.BestBefore = date.Day()
-	case date.Role == "expiry" && (l.Detail == nil || l.Detail.Expiry == ""):
+	case role == "expiry" && (l.Detail == nil || l.Detail.Expiry == ""):
 		l.detail().Expiry = date.Day()
 	case m.place == placeReference && m.reference != nil:
 		m.reference.Dates = append(m.reference.Dates, date)

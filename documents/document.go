@@ -40,6 +40,7 @@ type Document struct {
 	// Segments is the message itself, of a document kept without a mapping.
 	Segments json.RawMessage `json:"segments,omitempty"`
 
+	keyed       *string  // the date in GuardKey, nil: IssueDate
 	units       []Unit   // Units
 	content     [32]byte // GuardContent
 	contentOnly [32]byte // ContentWithoutNumberAndDate

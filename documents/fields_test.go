@@ -429,7 +429,8 @@ Dates are kept as ISO 8601, with the time that was sent and without converting i
 the time. Of format 2379 are read: a day (2, 3, 4, 101, 102, 103, 105), with a time (5, 10, 201 to 204, 307), with a zone
 (205 to 208, 301 to 304), a time alone (401, 402, 404), years, quarters, semesters, months and weeks (601 to 604, 608 to
 610, 615, 616), periods (501, 502, 701, 702, 707 to 710, 713, 715 to 719) and spans of time (801 to 807, as P30D). Of
-X12's 1250: D6, D8, DT, TM, TS, CM, CY, RD6, RD8, RDT. What is in another format is kept as it was sent.
+X12's 1250: D6, D8, DT, TM, TS, CM, CY, RD6, RD8, RDT. What is in another format is kept as it was sent, and
+so, in most of these, is what is not [written](documents.md#findings) as its format says.
 
 ## Profiles
 

@@ -29,11 +29,9 @@ func Generic(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) 
 				d.TypeCode += " " + code
 			}
 		}
-		if d.IssueDate == "" && at < 20 && s.tag == "DTM" && s.get(1, 1) == "137" {
-			date, fault := parseDate(s.get(1, 2), s.get(1, 3))
-			if fault == dateFine || fault == dateMismatch {
-				d.IssueDate = date.Day()
-			}
+		if at < 20 && s.tag == "DTM" && s.get(1, 1) == "137" {
+			date, _ := parseDate(s.get(1, 2), s.get(1, 3))
+			m.issuedOn(date)
 		}
 		if at > 0 {
 			segments = append(segments, ',')

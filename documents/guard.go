@@ -12,7 +12,7 @@ import (
 const guardVersion = 1
 
 // GuardKey says which document this is: issuing party, class, type, number and
-// year of the document date, and whether it is a test. Two documents of a partner
+// year of the document date, as far as keyDay reads it, and whether it is a test. Two documents of a partner
 // with one guard key are the same document, whatever interchange brought them. One
 // without a number is the same where it says the same.
 func (d *Document) GuardKey() [32]byte {
@@ -20,7 +20,11 @@ func (d *Document) GuardKey() [32]byte {
 	if d.Test {
 		test = "test"
 	}
-	year, _, _ := strings.Cut(d.IssueDate, "-")
+	date := d.IssueDate
+	if d.keyed != nil {
+		date = *d.keyed
+	}
+	year, _, _ := strings.Cut(date, "-")
 	b := make([]byte, 0, 160)
 	b = append(b, guardVersion)
 	for _, s := range []string{test, d.Issuer.Value, d.Issuer.Scheme, d.Class, d.TypeCode, d.Number, year} {
@@ -32,6 +36,26 @@ func (d *Document) GuardKey() [32]byte {
 		b = append(b, content[:]...)
 	}
 	return sha256.Sum256(b)
+}
+
+// issuedOn takes a document's date: of those that say a day the first counts, in the key
+// the first that says one there.
+func (m *mapping) issuedOn(date Date) {
+	d, day, key := m.doc, date.Day(), date.keyDay()
+	before := d.IssueDate
+	if d.keyed != nil {
+		before = *d.keyed
+	}
+	if d.IssueDate == "" {
+		d.IssueDate = day
+	}
+	if before == "" {
+		before = key
+	}
+	d.keyed = nil
+	if keyed := before; keyed != d.IssueDate {
+		d.keyed = &keyed
+	}
 }
 
 // GuardContent is the digest of what the document says; see hashContent for what

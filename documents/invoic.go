@@ -507,8 +507,8 @@ func (m *invoic) finish() {
 	d := m.doc
 	for _, role := range [...]string{"invoice", "issue"} { // DTM 3 beside 137: 137 is the message's own
 		for _, date := range d.Detail.Dates {
-			if date.Role == role && d.IssueDate == "" {
-				d.IssueDate = date.Day()
+			if date.Role == role {
+				m.issuedOn(date)
 			}
 		}
 	}

@@ -192,6 +192,8 @@ func (m *mapping) date(s *segment) (Date, bool) {
 		m.note("date-format", s.Location(1, 3), "format %s is kept as sent, not read", shorten(d.Format))
 	case dateMismatch:
 		m.warn("date-format", s.Location(1, 2), "%s is not in format %s; read by its length", shorten(d.Raw), d.Format)
+	case dateUnlike:
+		m.note("date-format", s.Location(1, 2), "%q is not in format %s; kept as sent, not read", shorten(d.Raw), d.Format)
 	case dateImpossible:
 		m.report(edi.SeverityError, "invalid-date", "12", s.Location(1, 2), fmt.Sprintf("%q is no date in format %s", shorten(d.Raw), d.Format))
 		return d, false

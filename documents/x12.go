@@ -149,14 +149,21 @@ func (m *mapping) dtmX12(s *segment) (Date, bool) {
 	if s.get(6, 1) != "" {
 		d.Format, d.Raw = s.get(5, 1), s.get(6, 1)
 		format := formatX12(d.Format)
-		read, fault := parseDate(d.Raw, format)
+		read, fault := readDate(d.Raw, format)
 		switch {
 		case format == "":
 			m.note("date-format", s.Location(5, 1), "format %s is kept as sent, not read", shorten(d.Format))
-		case fault == dateImpossible:
+		case fault == dateUnlike && d.Format != "RD8": // which always had to be one
+			m.note("date-format", s.Location(6, 1), "%q is not in format %s; kept as sent, not read", shorten(d.Raw), d.Format)
+		case fault == dateEmpty:
+			m.warn("date-empty", s.Location(6, 1), "DTM %s holds no date", shorten(d.Qualifier))
+		case fault == dateUnlike, fault == dateImpossible:
 			m.report(edi.SeverityError, "invalid-date", "12", s.Location(6, 1), fmt.Sprintf("%q is no date in format %s", shorten(d.Raw), d.Format))
 			return d, false
 		default:
+			if fault == dateMismatch {
+				m.warn("date-format", s.Location(6, 1), "%s is not in format %s; read by its length", shorten(d.Raw), d.Format)
+			}
 			d.Value, d.End = read.Value, read.End
 		}
 		return d, true

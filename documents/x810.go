@@ -312,7 +312,7 @@ func (m *x810) dtm(s *segment) {
 	case m.place == placeOther:
 		m.other(s)
 	case m.line != nil:
-		if date.Role == "expiry" && (m.line.Detail == nil || m.line.Detail.Expiry == "") {
+		if date.Role == "expiry" && date.Day() != "" && (m.line.Detail == nil || m.line.Detail.Expiry == "") {
 			m.line.detail().Expiry = date.Day()
 			return
 		}

@@ -172,7 +172,7 @@ func (m *x856) dtm(s *segment) {
 		return
 	}
 	switch l := m.line; {
-	case l != nil && date.Role == "expiry" && (l.Detail == nil || l.Detail.Expiry == ""):
+	case l != nil && date.Role == "expiry" && date.Day() != "" && (l.Detail == nil || l.Detail.Expiry == ""):
 		l.detail().Expiry = date.Day()
 	case l != nil:
 		l.detail().Dates = append(l.detail().Dates, date)
