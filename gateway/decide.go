@@ -36,6 +36,8 @@ type plan struct {
 	fromStore bool           // the whole answer is the transport id's stored one
 	answered  bool           // the transport id has a new stored answer
 	ruling    *ruling        // of a decision that posts, nil otherwise
+
+	unitsAsked bool // the SSCCs of the messages to be posted were looked for elsewhere
 }
 
 // result is what becomes of one part.

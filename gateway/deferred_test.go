@@ -47,6 +47,23 @@ func (r *rig) work() (runs int) {
 	}
 }
 
+// works does n jobs, none of which fails, and leaves none.
+func (r *rig) works(n int) {
+	r.t.Helper()
+	for range n {
+		p := r.take("acme")
+		if p == nil {
+			r.t.Fatal("no job is due")
+		}
+		if err := p.Do(r.t.Context()); err != nil {
+			r.t.Fatalf("the job failed: %v", err)
+		}
+	}
+	if left := r.jobs(); left != 0 {
+		r.t.Fatalf("%d jobs are left", left)
+	}
+}
+
 // soon makes what was put off due now.
 func (r *rig) soon() { r.exec(`update job set due_at = now()`) }
 

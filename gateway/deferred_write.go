@@ -34,12 +34,8 @@ func (x *deferredJob) process(ctx context.Context, s *session) error {
 	for partner, contents := range pl.copyContents() {
 		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { x.in.copies = append(x.in.copies, foundCopy{Copy: c, partner: partner}) })
 	}
-	queueUnits(s.batch, pl)
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("look for copies: %w", err)
-	}
-	if err := pl.judgeUnits(); err != nil {
-		return err
 	}
 	if err := x.g.guard(ctx, s, pl); err != nil {
 		return err

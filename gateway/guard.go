@@ -50,10 +50,14 @@ func guardPurge(now time.Time, window time.Duration) time.Time {
 
 // guard passes every message to be posted by the document guard: guard keys that
 // are not yet claimed are claimed, existing ones locked and read, then each
-// message is posted, absorbed or held (outcomes.md, the third guard).
+// message is posted, absorbed or held (outcomes.md, the third guard). What is not
+// absorbed is judged by its SSCCs then, on every way to be posted.
 func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 	if err := pl.orderGuards(); err != nil {
 		return err
+	}
+	if !pl.unitsAsked { // goes with the first of the guard's
+		queueUnits(s.batch, pl)
 	}
 	if err := pl.claimGuards(ctx, s); err != nil {
 		return err
@@ -63,6 +67,9 @@ func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 		return err
 	}
 	if err := pl.passGuards(ctx, s); err != nil {
+		return err
+	}
+	if err := pl.judgeUnits(); err != nil {
 		return err
 	}
 	for _, r := range pl.results {

@@ -140,7 +140,7 @@ func (g *Gateway) commit(ctx context.Context, in *intake) (*Receipt, error) {
 }
 
 // claim inserts every new key of the delivery in one sorted statement and, where
-// no key was known, the guard keys in a second one of the same round trip. A key
+// no key was known, asks in the same round trip what the guard asks. A key
 // that was taken meanwhile sends the delivery back to its look-up.
 func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) error {
 	claimed := 0
@@ -151,8 +151,8 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	for partner, contents := range pl.copyContents() {
 		dedup.QueueCopies(s.batch, partner, contents, func(c dedup.Copy) { in.copies = append(in.copies, foundCopy{Copy: c, partner: partner}) })
 	}
-	queueUnits(s.batch, pl)
 	if len(in.knownRefs()) == 0 {
+		queueUnits(s.batch, pl)
 		if err := pl.orderGuards(); err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (g *Gateway) claim(ctx context.Context, s *session, in *intake, pl *plan) e
 	for _, k := range pl.claims {
 		k.Claimed()
 	}
-	return pl.judgeUnits()
+	return nil
 }
 
 // lock takes the rows of the known keys in order, then reads in a following

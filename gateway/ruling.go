@@ -100,6 +100,19 @@ func (u *ruling) pass(pl *plan, p post, content [32]byte, gd *dedup.Guard) bool 
 	return true
 }
 
+// ends reports whether the decision supersedes a despatch advice of that number.
+func (u *ruling) ends(number string) bool {
+	if u == nil {
+		return false
+	}
+	for _, d := range u.leave {
+		if d.Class == documents.ClassDespatch && d.Number == number {
+			return true
+		}
+	}
+	return false
+}
+
 // touch notes what the decision is based on.
 func (u *ruling) touch(gd *dedup.Guard) {
 	words := fmt.Sprintf("%x %x %v", gd.Key, gd.Contents, gd.Imported)

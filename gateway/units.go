@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/documents/checks"
 	"github.com/edigw/edigw/edi"
@@ -51,21 +53,20 @@ func queueUnits(b *pgx.Batch, plans ...*plan) {
 		test    bool
 	}
 	type named struct {
-		p *part
-		u *namedUnit
+		pl *plan
+		p  *part
+		u  *namedUnit
 	}
 	var order []of
 	units := map[of][]named{}
 	for _, pl := range plans {
+		pl.unitsAsked = true
 		for _, r := range pl.results {
 			p := r.p
 			if p == nil {
 				continue
 			}
 			p.elsewhere = nil
-			if r.row == nil || !r.row.Effect.works() {
-				continue
-			}
 			k := of{p.owner.ID, p.ic.Test}
 			for i := range p.units {
 				if _, posted := slices.BinarySearch(r.posts, p.units[i].message); !posted {
@@ -74,7 +75,7 @@ func queueUnits(b *pgx.Batch, plans ...*plan) {
 				if units[k] == nil {
 					order = append(order, k)
 				}
-				units[k] = append(units[k], named{p, &p.units[i]})
+				units[k] = append(units[k], named{pl, p, &p.units[i]})
 			}
 		}
 	}
@@ -95,6 +96,9 @@ func queueUnits(b *pgx.Batch, plans ...*plan) {
 		}
 		documents.QueueCarried(b, k.partner, k.test, ssccs, numbers, func(c documents.Carried) {
 			x := asked[c.At]
+			if x.pl.ruling.ends(c.Number) {
+				return
+			}
 			x.p.foundElsewhere(x.u, c.Number, c.Received.UTC().Format("2006-01-02"))
 		})
 	}
@@ -117,12 +121,18 @@ func writtenDay(date string) string {
 }
 
 // judgeUnits refuses the messages whose SSCCs stand elsewhere, where the partner's
-// policy says so; the delivery then starts again.
+// policy says so; the delivery then starts again. It comes after the guard: what the
+// guard absorbs ships nothing, and is no other despatch than the one that it says again.
+// What a person decides to post is told of its SSCCs, and posted.
 func (pl *plan) judgeUnits() error {
 	refused := false
 	for _, r := range pl.results {
 		p := r.p
-		if p == nil || len(p.elsewhere) == 0 || checks.Of(p.owner.Policy.Checks, documents.CodeElsewhere) != checks.Refuse {
+		if p == nil || len(p.elsewhere) == 0 {
+			continue
+		}
+		maps.DeleteFunc(p.elsewhere, func(i int, _ []*edi.Error) bool { return r.variant.Messages[i].Fate == dedup.Absorbed })
+		if pl.ruling != nil || checks.Of(p.owner.Policy.Checks, documents.CodeElsewhere) != checks.Refuse {
 			continue
 		}
 		for i, found := range p.elsewhere {

@@ -190,10 +190,16 @@ func TestUnitsElsewhere(t *testing.T) {
 		if diff := cmp.Diff([]string{"sscc-elsewhere"}, append(r.kept("LS-2"), r.kept("LS-3")...)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
+		r.isStates("D2", "accepted", "posted")
 		r.policy(func(p *partners.Policy) { p.Checks = partners.Checks{"sscc-elsewhere": "refuse"} })
-		r.work()
-		if r.posted() != 2 {
+		r.works(1)
+		r.isStates("D3", "rejected", "refused")
+		if r.posted() != 2 || r.kept("LS-3") != nil {
 			t.Errorf("%d posted, want 2: the second job's is refused", r.posted())
+		}
+		again := r.must("", notices("D3", notice{number: "LS-3", units: []string{pallet}}), gateway.Duplicate, gateway.ToldDeferred, "I6")
+		if !strings.Contains(string(again.Rendered.Body), "UCM+1+DESADV:D:96A:UN:EAN005+4'UCS+10'UCD+26+3'") {
+			t.Errorf("CONTRL does not say so: %s", again.Rendered.Body)
 		}
 	})
 	t.Run("a payload that is not kept in memory is held to it as well", func(t *testing.T) {
@@ -259,9 +265,14 @@ func TestChecks(t *testing.T) {
 		r.deferring()
 		r.must("", text, gateway.First, gateway.ToldDeferred, "I1b")
 		r.policy(func(p *partners.Policy) { p.Checks = partners.Checks{"default": "refuse"} })
-		r.work()
+		r.works(1)
+		r.isStates("REF1", "rejected", "refused", "refused")
 		if r.posted() != 0 {
 			t.Errorf("%d posted, want none", r.posted())
+		}
+		again := r.must("", text, gateway.Duplicate, gateway.ToldDeferred, "I6")
+		if !strings.Contains(string(again.Rendered.Body), "UCM+2+INVOIC:D:96A:UN:EAN008+4'UCS+9'UCD+12+2:2'") {
+			t.Errorf("CONTRL does not say so: %s", again.Rendered.Body)
 		}
 	})
 }
