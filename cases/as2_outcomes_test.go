@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/documents"
-	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 )
@@ -39,7 +38,7 @@ func (r *rig) breaks(begins string) (mend func()) {
 	r.gateway.Handlers = nil
 	for _, h := range whole {
 		inner := h.Map
-		h.Map = func(ic *edi.Interchange, n int, b *edi.Body, by *roles.Set) (*documents.Document, []*edi.Error) {
+		h.Map = func(ic *edi.Interchange, n int, b *edi.Body, by *documents.Reading) (*documents.Document, []*edi.Error) {
 			d, errs := inner(ic, n, b, by)
 			if d != nil && strings.HasPrefix(d.Number, begins) {
 				panic("a fault was asked for")

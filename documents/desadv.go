@@ -38,7 +38,7 @@ type desadv struct {
 }
 
 // mapDesadv reads a DESADV as a despatch advice.
-func mapDesadv(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+func mapDesadv(ic *edi.Interchange, i int, b *edi.Body, by *Reading) (*Document, []*edi.Error) {
 	m := desadv{mapping: begin(ic, i, ClassDespatch, by), body: b, despatch: &Despatch{}, lines: -1}
 	d := m.doc
 	d.Detail.Despatch = m.despatch

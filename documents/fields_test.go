@@ -493,28 +493,11 @@ func writeRow(b *bytes.Buffer, cells ...string) {
 func TestProfiles(t *testing.T) {
 	mapBy := func(t *testing.T, text []byte, by *roles.Set) *Document {
 		t.Helper()
-		p := edi.Bytes(text)
-		syntax := syntaxOf(text)
-		ic, err := syntax.split(p, 0)
-		if err != nil {
-			t.Fatal(err)
+		_, all := readBy(t, text, &Reading{Roles: by})
+		if len(all) != 1 || all[0].doc == nil {
+			t.Fatalf("got %+v", all)
 		}
-		var d *Document
-		err = syntax.scan(p, ic, func(i int, b *edi.Body) error {
-			for _, h := range Handlers() {
-				if h.Type == ic.Messages[i].Type.Type {
-					var errs []*edi.Error
-					if d, errs = h.Map(ic, i, b, by); d == nil {
-						t.Fatal(errs)
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return all[0].doc
 	}
 	set := func(t *testing.T, profile string, settings roles.Settings) *roles.Set {
 		t.Helper()

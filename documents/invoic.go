@@ -68,7 +68,7 @@ type invoic struct {
 }
 
 // mapInvoic reads an INVOIC as an invoice, credit note or debit note.
-func mapInvoic(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+func mapInvoic(ic *edi.Interchange, i int, b *edi.Body, by *Reading) (*Document, []*edi.Error) {
 	m := invoic{mapping: begin(ic, i, ClassInvoice, by), body: b, invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/edigw/edigw/documents/checks"
 	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
@@ -18,9 +19,10 @@ const maxFindings = 50
 type mapping struct {
 	ic      *edi.Interchange
 	doc     *Document
-	at      edi.Location // of the message: unh
-	release string       // of its directory or version; "" if it is not known
-	guide   roles.Guide  // what its qualifiers stand for
+	at      edi.Location      // of the message: unh
+	release string            // of its directory or version; "" if it is not known
+	guide   roles.Guide       // what its qualifiers stand for
+	policy  map[string]string // what becomes of findings, by code
 	errs    []*edi.Error
 	refused int
 	lesser  int
@@ -40,13 +42,16 @@ func unh(ic *edi.Interchange, i int) edi.Location {
 }
 
 // begin starts a document of message i.
-func begin(ic *edi.Interchange, i int, class string, set *roles.Set) mapping {
-	m := mapping{ic: ic, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
+func begin(ic *edi.Interchange, i int, class string, by *Reading) mapping {
+	if by == nil {
+		by = &Reading{}
+	}
+	m := mapping{ic: ic, policy: by.Checks, at: unh(ic, i), doc: &Document{Class: class, Test: ic.Test, MessageType: messageType(ic, i)}}
 	if i >= 0 && i < len(ic.Messages) && ic.Messages[i].Type != nil {
 		m.release = ic.Messages[i].Type.Release
-		m.guide = set.For(ic.Syntax, ic.Messages[i].Type)
+		m.guide = by.Roles.For(ic.Syntax, ic.Messages[i].Type)
 	} else {
-		m.guide = set.For(ic.Syntax, nil)
+		m.guide = by.Roles.For(ic.Syntax, nil)
 	}
 	return m
 }
@@ -96,6 +101,12 @@ func messageType(ic *edi.Interchange, i int) string {
 	return string(s)
 }
 
+// off reports whether the partner wants to hear nothing of a code: it takes no place from
+// what is told.
+func (m *mapping) off(code string) bool {
+	return len(m.policy) > 0 && checks.Of(m.policy, code) == checks.Off
+}
+
 // full reports whether no more lesser findings of a code are listed. The first of each
 // always is, since a policy may have it refuse.
 func (m *mapping) full(code string) bool {
@@ -116,9 +127,14 @@ func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Lo
 	if severity == edi.SeverityError {
 		count = &m.refused
 	}
-	full := m.full(code)
-	if severity == edi.SeverityError {
+	full := false
+	switch {
+	case severity == edi.SeverityError:
 		full = m.refused >= maxFindings
+	case m.off(code):
+		return
+	default:
+		full = m.full(code)
 	}
 	if *count++; full {
 		return
@@ -129,10 +145,13 @@ func (m *mapping) report(severity edi.Severity, code, standard string, at edi.Lo
 	m.errs = append(m.errs, &edi.Error{Code: code, Standard: standard, Severity: severity, Text: text, Location: at})
 }
 
-// listed reports whether a lesser finding of a code is to be listed, and counts one that
-// is not.
+// listed reports whether a lesser finding of a code is to be listed, and counts one for
+// which there is no place.
 func (m *mapping) listed(code string) bool {
-	if m.full(code) {
+	switch {
+	case m.off(code):
+		return false
+	case m.full(code):
 		m.lesser++
 		return false
 	}

@@ -21,17 +21,19 @@ type mapped struct {
 // plainMapper maps by what messages say of themselves.
 type plainMapper func(*edi.Interchange, int, *edi.Body) (*Document, []*edi.Error)
 
-func plainly(m func(*edi.Interchange, int, *edi.Body, *roles.Set) (*Document, []*edi.Error)) plainMapper {
+func plainly(m func(*edi.Interchange, int, *edi.Body, *Reading) (*Document, []*edi.Error)) plainMapper {
 	return by(roles.Automatic, m)
 }
 
 // by maps by a profile.
-func by(profile string, m func(*edi.Interchange, int, *edi.Body, *roles.Set) (*Document, []*edi.Error)) plainMapper {
+func by(profile string, m func(*edi.Interchange, int, *edi.Body, *Reading) (*Document, []*edi.Error)) plainMapper {
 	set, ok := roles.New(profile, roles.Settings{})
 	if !ok {
 		panic("there is no profile " + profile)
 	}
-	return func(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) { return m(ic, i, b, set) }
+	return func(ic *edi.Interchange, i int, b *edi.Body) (*Document, []*edi.Error) {
+		return m(ic, i, b, &Reading{Roles: set})
+	}
 }
 
 // syntax is what reads text.
@@ -51,6 +53,12 @@ func syntaxOf(text []byte) syntax {
 // subject here, except that a refused message is not mapped.
 func read(t testing.TB, text []byte) (*edi.Interchange, []mapped) {
 	t.Helper()
+	return readBy(t, text, nil)
+}
+
+// readBy maps them as a partner's.
+func readBy(t testing.TB, text []byte, by *Reading) (*edi.Interchange, []mapped) {
+	t.Helper()
 	p := edi.Bytes(text)
 	syntax := syntaxOf(text)
 	ic, err := syntax.split(p, 0)
@@ -64,7 +72,7 @@ func read(t testing.TB, text []byte) (*edi.Interchange, []mapped) {
 		}
 		for _, h := range Handlers() {
 			if h.Type == ic.Messages[i].Type.Type {
-				d, errs := h.Map(ic, i, b, nil)
+				d, errs := h.Map(ic, i, b, by)
 				all = append(all, mapped{d, errs})
 				return nil
 			}

@@ -26,7 +26,7 @@ type x810 struct {
 }
 
 // mapX810 reads an 810 as an invoice, credit note or debit note.
-func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+func mapX810(ic *edi.Interchange, i int, b *edi.Body, by *Reading) (*Document, []*edi.Error) {
 	m := x810{mapping: begin(ic, i, ClassInvoice, by), invoice: &Invoice{}, lines: -1}
 	d := m.doc
 	d.Detail.Invoice = m.invoice

@@ -3,7 +3,6 @@ package documents
 import (
 	"strings"
 
-	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 )
 
@@ -30,7 +29,7 @@ type x856 struct {
 }
 
 // mapX856 reads an 856 as a despatch advice.
-func mapX856(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*Document, []*edi.Error) {
+func mapX856(ic *edi.Interchange, i int, b *edi.Body, by *Reading) (*Document, []*edi.Error) {
 	m := x856{mapping: begin(ic, i, ClassDespatch, by), despatch: &Despatch{}, lines: -1}
 	d := m.doc
 	d.TypeCode = "351"

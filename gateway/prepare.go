@@ -272,7 +272,7 @@ func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Docume
 	m := &p.ic.Messages[i]
 	for h := range g.Handlers {
 		if g.Handlers[h].Type == m.Type.Type {
-			doc, errs = g.Handlers[h].Map(p.ic, i, b, p.owner.Policy.Roles)
+			doc, errs = g.Handlers[h].Map(p.ic, i, b, &documents.Reading{Roles: p.owner.Policy.Roles, Checks: p.owner.Policy.Checks})
 			doc, errs = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, errs)
 			return doc, errs, nil
 		}

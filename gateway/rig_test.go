@@ -18,7 +18,6 @@ import (
 	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
-	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
@@ -101,7 +100,7 @@ func newRigOn(t *testing.T, pool *pgxpool.Pool) *rig {
 	}
 	for _, h := range documents.Handlers() {
 		inner := h.Map
-		h.Map = func(ic *edi.Interchange, i int, b *edi.Body, by *roles.Set) (*documents.Document, []*edi.Error) {
+		h.Map = func(ic *edi.Interchange, i int, b *edi.Body, by *documents.Reading) (*documents.Document, []*edi.Error) {
 			d, errs := inner(ic, i, b, by)
 			if d != nil && r.fail != nil && r.fail(d.Number) {
 				panic("this handler fails on " + d.Number)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/edigw/edigw/documents"
-	"github.com/edigw/edigw/documents/roles"
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/gateway"
 )
@@ -155,7 +154,7 @@ func failing(handlers []documents.Handler, number string) []documents.Handler {
 	failing := make([]documents.Handler, len(handlers))
 	for i, h := range handlers {
 		failing[i] = h
-		failing[i].Map = func(ic *edi.Interchange, n int, b *edi.Body, by *roles.Set) (*documents.Document, []*edi.Error) {
+		failing[i].Map = func(ic *edi.Interchange, n int, b *edi.Body, by *documents.Reading) (*documents.Document, []*edi.Error) {
 			d, errs := h.Map(ic, n, b, by)
 			if d != nil && (d.Number == number || many && strings.HasPrefix(d.Number, begins)) {
 				panic("a fault was asked for on " + d.Number)

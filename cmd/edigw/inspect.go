@@ -221,7 +221,7 @@ func (in *inspector) message(ic *edi.Interchange, i int, b *edi.Body) error {
 	}
 	errs := ic.MessageErrors[i]
 	if h, ok := in.handlers[ic.Messages[i].Type.Type]; ok && edi.Worst(errs) < edi.SeverityError {
-		doc, mapped := h.Map(ic, i, b, in.by)
+		doc, mapped := h.Map(ic, i, b, &documents.Reading{Roles: in.by, Checks: in.policy})
 		_, mapped = documents.Judge(in.policy, ic.Syntax, doc, mapped)
 		if err := in.find(ic, mapped...); err != nil {
 			return err

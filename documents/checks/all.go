@@ -74,5 +74,5 @@ var All = []Check{
 	{"sscc-check-digit", "warning", "12", incorrect, "not 18 digits, or the check digit is wrong; kept as sent"},
 	{"sscc-repeated", "warning", "26", duplicate, "one SSCC twice in a notice; both are kept"},
 	{"sscc-elsewhere", "note", "26", duplicate, "an earlier despatch advice of the partner, of the last year and still in force, names the SSCC too. One unit may hold goods of several despatches, so both are kept"},
-	{More, "note", "", "", "more than 50 of a kind: how many are not listed"},
+	{More, "note", "", "", "more than 50 in a message, errors and others apart: how many are not listed. The first of each code always is, and what a partner has off takes no place"},
 }

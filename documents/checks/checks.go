@@ -11,7 +11,7 @@ import "slices"
 
 // What a policy makes of a finding.
 const (
-	Off    = "off"    // it is neither told nor kept
+	Off    = "off"    // it is neither told nor kept nor counted
 	Note   = "note"   // it is told and kept with the document, as serious as the list has it
 	Refuse = "refuse" // it refuses the message
 )
