@@ -23,7 +23,7 @@ func (o *out) head() {
 		x.leaf("CreditNoteTypeCode", d.TypeCode)
 		o.notes()
 	} else {
-		x.leaf("DueDate", d.DueDate)
+		x.leaf("DueDate", o.dueDate())
 		x.leaf("InvoiceTypeCode", d.TypeCode)
 		o.notes()
 		x.leaf("TaxPointDate", taxPoint)

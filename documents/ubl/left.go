@@ -40,6 +40,15 @@ func (o *out) leftOutOfDocument() {
 	if slices.ContainsFunc(o.invoice.AllowanceCharges, func(a documents.AllowanceCharge) bool { return a.Rate.Valid() }) {
 		o.tell(LeftOut, "", "what an allowance or charge comes to for one of a quantity")
 	}
+	for i := range o.invoice.Currencies {
+		c := &o.invoice.Currencies[i]
+		if c.Rate.Valid() || c.Base.Valid() || c.Market != "" {
+			o.tell(LeftOut, "", "the rate of exchange of a currency")
+		}
+		if c.Code != o.d.Currency && c.Code != o.invoice.TaxCurrency {
+			o.tell(LeftOut, "", "a further currency")
+		}
+	}
 	if len(detail.DeliveryTerms) > 0 || len(detail.Transport) > 0 || len(detail.Equipment) > 0 || len(detail.Locations) > 0 {
 		o.tell(LeftOut, "", "terms of delivery, transport and places")
 	}

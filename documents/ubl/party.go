@@ -38,17 +38,22 @@ func orShort(p *documents.Party, short documents.Name) *documents.Party {
 	return p
 }
 
+// payee gives BG-10, nil where it is the seller (BR-17).
+func (o *out) payee() *documents.Party {
+	payee, seller := o.party("payee"), o.seller()
+	if payee != nil && seller != nil && payee.Name == seller.Name && payee.ID == seller.ID {
+		return nil
+	}
+	return payee
+}
+
 // parties writes BG-4, BG-7, BG-10 and BG-11.
 func (o *out) parties() {
 	x := o.x
 	seller, buyer := o.seller(), o.buyer()
 	x.must("AccountingSupplierParty", func() { o.trader(seller, "seller", "BT-27", "BT-40", true) })
 	x.must("AccountingCustomerParty", func() { o.trader(buyer, "buyer", "BT-44", "BT-55", false) })
-	payee := o.party("payee")
-	if payee != nil && seller != nil && payee.Name == seller.Name && payee.ID == seller.ID {
-		payee = nil // BR-17: it is the seller
-	}
-	if payee != nil {
+	if payee := o.payee(); payee != nil {
 		if payee.Name == "" {
 			o.tell(Missing, "BT-59", "the name of the payee")
 		}

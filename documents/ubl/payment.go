@@ -1,6 +1,7 @@
 package ubl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/edigw/edigw/documents"
@@ -12,11 +13,11 @@ func (o *out) payment() {
 	code, reference := o.paymentCode(), o.reference("BT-83", "payment")
 	accounts, debited := o.accounts()
 	mandate := referenceOf(o.buyer(), "mandate")
-	due := ""
+	due, dueHere := o.dueDate(), ""
 	if o.credit {
-		due = o.d.DueDate
+		dueHere = due
 	}
-	if code == "" && (reference != "" || len(accounts) > 0 || mandate != "" || due != "") {
+	if code == "" && (reference != "" || len(accounts) > 0 || debited != nil || mandate != "" || dueHere != "") {
 		code = "1" // UNTDID 4461: not defined
 		o.tell(Derived, "BT-81", "the payment means 1, not defined: the schema asks for one")
 	}
@@ -29,7 +30,7 @@ func (o *out) payment() {
 		}
 		o.x.group("PaymentMeans", func() {
 			o.x.leaf("PaymentMeansCode", code)
-			o.x.leaf("PaymentDueDate", due)
+			o.x.leaf("PaymentDueDate", dueHere)
 			o.x.leaf("PaymentID", reference)
 			if i < len(accounts) {
 				o.account("PayeeFinancialAccount", accounts[i])
@@ -44,8 +45,8 @@ func (o *out) payment() {
 			}
 		})
 	}
-	terms := o.terms()
-	if terms == "" && o.d.DueDate == "" && !o.credit && o.sums.payable.Sign() > 0 { // BR-CO-25
+	terms := o.terms(due)
+	if terms == "" && due == "" && !o.credit && o.sums.payable.Sign() > 0 { // BR-CO-25
 		o.tell(Missing, "BT-9", "when to pay: neither a date nor terms")
 	}
 	o.x.group("PaymentTerms", func() { o.x.leaf("Note", terms) })
@@ -65,42 +66,88 @@ func (o *out) paymentCode() string {
 	return code
 }
 
-// accounts gives those to pay to (BG-17), the payee's before the seller's, each once,
-// and the buyer's to debit (BT-91). QUIRK: in examples of CEN/TS 16931-3-4 an account
-// is said twice, once with its bank.
+// accounts gives those to pay to (BG-17), each once, and the buyer's to debit (BT-91).
+// Where the payee (BG-10) is another than the seller and names an account, that one is
+// to be paid to: who pays to the seller then has not paid, as where claims are assigned
+// to a factor. QUIRK: in examples of CEN/TS 16931-3-4 an account is said twice, once
+// with its bank.
 func (o *out) accounts() (paid []documents.Account, debited *documents.Account) {
-	for _, p := range []*documents.Party{o.party("payee"), o.party(sellerRoles...)} {
-		if p == nil {
-			continue
-		}
-	next:
-		for _, a := range p.Accounts {
-			if strings.TrimSpace(a.Account) == "" {
-				continue
-			}
-			for i := range paid {
-				if had := &paid[i]; had.Account == a.Account {
-					if had.Institution.Value == "" {
-						had.Institution = a.Institution
-					}
-					if had.Holder == "" {
-						had.Holder = a.Holder
-					}
-					continue next
-				}
-			}
-			paid = append(paid, a)
+	payee, seller, buyer := o.party("payee"), o.party(sellerRoles...), o.buyer()
+	sellers := o.paidTo(seller)
+	if payee != seller {
+		paid = o.paidTo(payee)
+	}
+	switch {
+	case len(paid) == 0 || o.payee() == nil:
+		paid = merged(paid, sellers)
+	case len(merged(paid, sellers)) > len(paid):
+		paid = merged(paid, sellers)[:len(paid)]
+		o.tell(LeftOut, "BG-17", "an account of the seller: it is the payee's that is to be paid to")
+	default:
+		paid = merged(paid, sellers)
+	}
+	for i := range o.d.Detail.Parties {
+		p := &o.d.Detail.Parties[i]
+		if p != payee && p != seller && p != buyer && len(p.Accounts) > 0 && o.hasPlace(p) {
+			o.tell(LeftOut, "", "an account of the party %s", named(p))
 		}
 	}
-	if buyer := o.buyer(); buyer != nil {
-		for i := range buyer.Accounts {
-			if strings.TrimSpace(buyer.Accounts[i].Account) != "" {
-				debited = &buyer.Accounts[i]
-				break
-			}
+	if buyer == nil {
+		return paid, nil
+	}
+	for i := range buyer.Accounts {
+		switch a := &buyer.Accounts[i]; {
+		case strings.TrimSpace(a.Account) == "":
+			o.tell(LeftOut, "BT-91", "a bank of the buyer without an account")
+		case debited == nil:
+			debited = a
+		case a.Account != debited.Account:
+			o.tell(LeftOut, "BT-91", "a further account of the buyer: EN 16931 has one")
 		}
 	}
 	return paid, debited
+}
+
+// paidTo gives the accounts of a party that it can be paid to.
+func (o *out) paidTo(p *documents.Party) (list []documents.Account) {
+	if p == nil {
+		return nil
+	}
+	for _, a := range p.Accounts {
+		switch {
+		case slices.Contains(othersBanks, a.Qualifier):
+			o.tell(LeftOut, "BG-17", "a bank between the two or of the buyer (FII %s)", a.Qualifier)
+		case strings.TrimSpace(a.Account) == "":
+			o.tell(LeftOut, "BG-17", "a bank without an account")
+		default:
+			list = merged(list, []documents.Account{a})
+		}
+	}
+	return list
+}
+
+// othersBanks are those of UNTDID 3035, beneath a seller or payee, that are not its own:
+// buyer's, intermediary, ordered and paying bank.
+var othersBanks = []string{"BB", "I1", "OR", "PB"}
+
+// merged adds accounts that are not in the list, and to those that are what it lacks.
+func merged(list, more []documents.Account) []documents.Account {
+next:
+	for _, a := range more {
+		for i := range list {
+			if had := &list[i]; had.Account == a.Account {
+				if had.Institution.Value == "" {
+					had.Institution = a.Institution
+				}
+				if had.Holder == "" {
+					had.Holder = a.Holder
+				}
+				continue next
+			}
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 func (o *out) account(name string, a documents.Account) {
@@ -109,51 +156,4 @@ func (o *out) account(name string, a documents.Account) {
 		o.x.leaf("Name", a.Holder)
 		o.x.group("FinancialInstitutionBranch", func() { o.x.leaf("ID", a.Institution.Value) })
 	})
-}
-
-// terms gives BT-20, a text: what the sender says in words, and in words what it says
-// in figures.
-func (o *out) terms() string {
-	var lines []string
-	for _, t := range o.texts(termsOfPayment) {
-		if t.Text != "" {
-			lines = append(lines, t.Text)
-		}
-	}
-	for i := range o.invoice.Terms {
-		t := &o.invoice.Terms[i]
-		if t.Text != "" {
-			lines = append(lines, t.Text)
-			continue
-		}
-		if said := inWords(t); said != "" {
-			lines = append(lines, said)
-			o.tell(Derived, "BT-20", "the terms of payment in words, from what is said in figures")
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// inWords says a term that has no text, "" where a date says it all, or what it says is
-// not sure.
-func inWords(t *documents.PaymentTerm) string {
-	deadline := ""
-	switch {
-	case t.Type == "22" && firstDay(t.Dates) != "":
-		deadline = " until " + firstDay(t.Dates)
-	case t.Count == "":
-	case t.Period == "D":
-		deadline = " within " + t.Count + " days"
-	case t.Period == "W":
-		deadline = " within " + t.Count + " weeks"
-	case t.Period == "M":
-		deadline = " within " + t.Count + " months"
-	}
-	switch {
-	case t.Type == "22" && t.Percent.Valid() && (t.Of == "" || t.Of == "12"): // 5245: a discount
-		return t.Percent.String() + " % discount if paid" + deadline
-	case t.Type == "1" && deadline != "" && firstDay(t.Dates) == "":
-		return "payable" + deadline
-	}
-	return ""
 }
