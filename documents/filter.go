@@ -19,7 +19,7 @@ type Filter struct {
 	Number         string
 	NumberPrefix   string // number begins with it
 	MessageID      string // interchange key that brought it
-	OrderReference string // of the header
+	OrderReference string // of the header; of up to 140 bytes, which the index has
 	SSCC           string // despatch advices that name this logistic unit
 
 	// ReceivedFrom is in it, ReceivedTo is not. The key is ordered by time, so that no
@@ -82,6 +82,7 @@ func (f *Filter) Wide(now time.Time) error {
 		name  string
 		asked bool
 	}{
+		{"order_reference of more than " + strconv.Itoa(maxIndexed) + " bytes", len(f.OrderReference) > maxIndexed},
 		{"type_code", f.TypeCode != ""}, {"issue_from", f.IssueFrom != ""}, {"issue_to", f.IssueTo != ""},
 		{"supplier", f.Supplier != ""}, {"buyer", f.Buyer != ""}, {"line_order", f.LineOrder != ""}, {"item", f.Item != ""},
 		{"currency", f.Currency != ""}, {"amount_from", f.AmountFrom.Valid()}, {"amount_to", f.AmountTo.Valid()},
@@ -102,7 +103,12 @@ const shortestPrefix = 3
 
 // indexed reports whether an index finds the few documents there are.
 func (f *Filter) indexed() bool {
-	return f.Number != "" || len(f.NumberPrefix) >= shortestPrefix || f.MessageID != "" || f.OrderReference != "" || f.SSCC != ""
+	return f.Number != "" || len(f.NumberPrefix) >= shortestPrefix || f.MessageID != "" || f.ofAnOrder() || f.SSCC != ""
+}
+
+// ofAnOrder reports whether an order is asked for that the index has.
+func (f *Filter) ofAnOrder() bool {
+	return f.OrderReference != "" && len(f.OrderReference) <= maxIndexed
 }
 
 // sifts reports whether documents are read that are not selected, any number of them.
@@ -169,6 +175,9 @@ func (f *Filter) conditions() *conditions {
 	}
 	if f.OrderReference != "" {
 		c.add("d.order_reference = ?", f.OrderReference)
+	}
+	if f.ofAnOrder() { // which the index is said to be for: maxIndexed
+		c.add("octet_length(d.order_reference) <= 140")
 	}
 	if f.SSCC != "" {
 		c.add("d.document_id in (select p.document_id from document_package p where p.partner_id = $1 and p.sscc = ?)", trimSSCC(f.SSCC))

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -156,6 +157,69 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// A message may name an order as long as it likes: no index has a limit that the
+// message's directory has not.
+func TestOrdersWithLongReferences(t *testing.T) {
+	ctx := context.Background()
+	pool := testPool(t)
+	store := Store{Pool: pool}
+	var b strings.Builder
+	for i := range 128 { // digests do not get shorter in an index, as a row of blanks does
+		fmt.Fprintf(&b, "%x", sha256.Sum256([]byte{byte(i)}))
+	}
+	long := b.String() // 8 kB
+	for name, c := range map[string]struct {
+		text  func(order string) []byte
+		class string
+	}{
+		"an invoice":        {func(order string) []byte { return invoicText("RFF+ON:" + order) }, ClassInvoice},
+		"a despatch advice": {func(order string) []byte { return despatched(t, "RFF+ON:BE-1", "RFF+ON:"+order) }, ClassDespatch},
+		"an invoice of X12": {func(order string) []byte {
+			return change(t, testdata(t, "invoice-810-004010.edi"), orderOf(t, "invoice-810-004010.edi"), order)
+		}, ClassInvoice},
+		"a ship notice of X12": {func(order string) []byte {
+			return change(t, testdata(t, "ship-notice-856-005010.edi"), orderOf(t, "ship-notice-856-005010.edi"), order)
+		}, ClassDespatch},
+		"any message of anyone": {func(order string) []byte {
+			return interchange([]string{"UNH+1+ORDERS:D:96A:UN", "BGM+220+PO-7+9", "RFF+ON:" + order})
+		}, ClassGeneric},
+	} {
+		t.Run(name+" is stored, and found within a time", func(t *testing.T) {
+			for order, indexed := range map[string]bool{long: false, long[:maxIndexed+1]: false, long[:maxIndexed]: true} {
+				_, all := read(t, c.text(order))
+				d := all[0].doc
+				if d == nil {
+					t.Fatal(all[0].errs)
+				}
+				d.ID = newID(t)
+				partner := name + " " + fmt.Sprint(len(order))
+				write(t, pool, partner, Row{Document: d, State: StateLive, MessageID: "unb:x"})
+				if c.class == ClassGeneric {
+					continue
+				}
+				f := Filter{Partner: partner, OrderReference: order}
+				if err := f.Wide(time.Now()); (err == nil) != indexed || err != nil && !strings.Contains(err.Error(), "no index serves order_reference of more than 140 bytes: ") {
+					t.Errorf("%d bytes: %v", len(order), err)
+				}
+				f.ReceivedFrom = time.Now().Add(-time.Hour)
+				if page, err := store.List(ctx, f); err != nil || len(page.Documents) != 1 || page.Documents[0].OrderReference != order {
+					t.Errorf("%d bytes: %+v, %v", len(order), page, err)
+				}
+			}
+		})
+	}
+}
+
+// orderOf gives the order that a document in testdata names.
+func orderOf(t *testing.T, file string) string {
+	t.Helper()
+	_, all := read(t, testdata(t, file))
+	if all[0].doc.OrderReference == "" {
+		t.Fatalf("%s names no order", file)
+	}
+	return all[0].doc.OrderReference
+}
+
 func TestWhatIsTooWide(t *testing.T) {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -167,6 +231,9 @@ func TestWhatIsTooWide(t *testing.T) {
 		"a currency":                            {Filter{Currency: "EUR"}, "currency"},
 		"a currency and an item":                {Filter{Currency: "EUR", Item: "x"}, "item currency"},
 		"a currency under a number":             {Filter{Currency: "EUR", Number: "x"}, ""},
+		"a long order of any time":              {Filter{OrderReference: strings.Repeat("7", 141)}, "order_reference of more than 140 bytes"},
+		"a long order of a month":               {Filter{OrderReference: strings.Repeat("7", 141), ReceivedFrom: now.AddDate(0, -1, 0)}, ""},
+		"an order of 140 bytes":                 {Filter{OrderReference: strings.Repeat("ü", 70)}, ""},
 		"a currency of an order":                {Filter{Currency: "EUR", OrderReference: "x"}, ""},
 		"a currency and a number's first bytes": {Filter{Currency: "EUR", NumberPrefix: "RE"}, "currency"},
 		"a currency and a number's beginning":   {Filter{Currency: "EUR", NumberPrefix: "RE-"}, ""},

@@ -65,17 +65,18 @@ func TestDocumentsAreSearched(t *testing.T) {
 		status int
 		detail string
 	}{
-		"currency=EUR&item=x":            {http.StatusUnprocessableEntity, "no index serves item, currency: "},
-		"report=none&live=true":          {http.StatusUnprocessableEntity, "no index serves report: "},
-		"number_prefix=RE&currency=EUR":  {http.StatusUnprocessableEntity, "add received_from"},
-		"amount_from=much":               {http.StatusBadRequest, `parameter "amount_from" must be a number like 119.00, not "much"`},
-		"amount_from=1e9":                {http.StatusBadRequest, `parameter "amount_from" must be a number like 119.00, not "1e9"`},
-		"issue_from=27.11.2026":          {http.StatusBadRequest, `parameter "issue_from" must be a day like 2026-11-28, not "27.11.2026"`},
-		"issue_from=0000-01-01":          {http.StatusBadRequest, `must be a day`},
-		"received_from=2026-11-27":       {http.StatusBadRequest, `parameter "received_from" must be a time like`},
-		"report=lost":                    {http.StatusBadRequest, `parameter "report" must be one of none, taken, posted, paid, refused`},
-		"format=csv":                     {http.StatusBadRequest, `parameter "format" is not known here`},
-		"number_prefix=%ff%fe&live=true": {http.StatusBadRequest, `is no text`},
+		"currency=EUR&item=x":                         {http.StatusUnprocessableEntity, "no index serves item, currency: "},
+		"report=none&live=true":                       {http.StatusUnprocessableEntity, "no index serves report: "},
+		"number_prefix=RE&currency=EUR":               {http.StatusUnprocessableEntity, "add received_from"},
+		"amount_from=much":                            {http.StatusBadRequest, `parameter "amount_from" must be a number like 119.00, not "much"`},
+		"amount_from=1e9":                             {http.StatusBadRequest, `parameter "amount_from" must be a number like 119.00, not "1e9"`},
+		"issue_from=27.11.2026":                       {http.StatusBadRequest, `parameter "issue_from" must be a day like 2026-11-28, not "27.11.2026"`},
+		"issue_from=0000-01-01":                       {http.StatusBadRequest, `must be a day`},
+		"received_from=2026-11-27":                    {http.StatusBadRequest, `parameter "received_from" must be a time like`},
+		"report=lost":                                 {http.StatusBadRequest, `parameter "report" must be one of none, taken, posted, paid, refused`},
+		"format=csv":                                  {http.StatusBadRequest, `parameter "format" is not known here`},
+		"number_prefix=%ff%fe&live=true":              {http.StatusBadRequest, `is no text`},
+		"order_reference=" + strings.Repeat("7", 141): {http.StatusUnprocessableEntity, "no index serves order_reference of more than 140 bytes: "},
 		"received_from=0000-01-01T00:00:00Z&received_to=9999-12-31T23:59:59Z&state=held": {http.StatusUnprocessableEntity, "no index serves state"},
 	} {
 		t.Run(query, func(t *testing.T) {
