@@ -87,21 +87,37 @@ func (g *Gateway) advise(p *part, now time.Time, a edi.Advice) (*outbox.Event, e
 }
 
 // adviseHeld advises on the messages that the document guard holds: one APERAK or 824
-// for the interchange, which names all. The number of one is leased where nothing is
-// locked, so that a delivery which finds that it needs one starts again.
-func (g *Gateway) adviseHeld(pl *plan, r *result) error {
-	if len(r.held) == 0 || pl.in.foreseen || !r.p.advises() {
+// for each interchange, which names all of its own. The numbers are leased where nothing
+// is locked, so that a delivery which finds that it needs some starts again: once, for
+// all of its interchanges.
+func (g *Gateway) adviseHeld(pl *plan) error {
+	if pl.in.foreseen {
 		return nil
 	}
-	if r.p.advice == "" {
-		r.p.advising = true
+	var due []*result
+	numbered := true
+	for _, r := range pl.results {
+		if len(r.held) == 0 || !r.p.advises() {
+			continue
+		}
+		due = append(due, r)
+		if r.p.advice == "" {
+			r.p.advising, numbered = true, false
+		}
+	}
+	if !numbered {
 		return errStartAgain
 	}
-	e, err := g.adviseOn(r.p, pl.in.now, r.held, edi.Advice{Acceptance: edi.AcceptanceReceived, Reason: edi.AdviceHeld, Text: adviseHeld})
-	if e != nil {
-		pl.advices = append(pl.advices, *e)
+	for _, r := range due {
+		e, err := g.adviseOn(r.p, pl.in.now, r.held, edi.Advice{Acceptance: edi.AcceptanceReceived, Reason: edi.AdviceHeld, Text: adviseHeld})
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			pl.advices = append(pl.advices, *e)
+		}
 	}
-	return err
+	return nil
 }
 
 // adviseOn advises on messages that were mapped, with the numbers of their documents.

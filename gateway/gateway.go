@@ -122,7 +122,14 @@ const (
 	defaultPatience = 30 * time.Second
 	defaultRetained = 4 << 20
 	slowest         = 128 << 10 // bytes a second that a large delivery is received at, at least
-	startsAgain     = 3         // how often a delivery starts again before it is told to come back
+
+	// startsAgain is how often a delivery starts before it is told to come back. For some
+	// of what it finds behind the locks it starts again though nobody else changed
+	// anything: drifts that it closes, SSCCs that stand elsewhere, advices that need a
+	// number, documents that the database refuses. Each takes one start, however much of
+	// it there is, and takes it whenever the same is sent again: the rest is for what
+	// others change.
+	startsAgain = 8
 )
 
 func (g *Gateway) wait() time.Duration {

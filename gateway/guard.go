@@ -77,11 +77,8 @@ func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 		if err := g.openHeld(pl, r); err != nil {
 			return err
 		}
-		if err := g.adviseHeld(pl, r); err != nil {
-			return err
-		}
 	}
-	return nil
+	return g.adviseHeld(pl)
 }
 
 // drop takes post j away, once all were decided.
