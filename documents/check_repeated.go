@@ -1,8 +1,9 @@
 package documents
 
 import (
+	"encoding/json"
 	"fmt"
-	"reflect"
+	"hash/maphash"
 	"sync"
 )
 
@@ -42,15 +43,18 @@ func (m *mapping) checkRepeatedLines() {
 }
 
 // lineSet finds lines that are equal: an open hash table of positions, kept between
-// messages.
+// messages. Those that are alike at first sight, as goods of one batch each may be by the
+// thousand, are told apart by a digest of all they say, which is made once for a line.
 type lineSet struct {
-	slots []int32 // position + 1, 0 free
+	slots   []int32          // position + 1, 0 free; negative where the line has its digest
+	digests map[uint64]int32 // position of the first line with a digest; nil while no two lines are alike
 }
 
 var lineSets = sync.Pool{New: func() any { return &lineSet{} }}
 
 // begin makes room for n lines.
 func (s *lineSet) begin(n int) {
+	s.digests = nil
 	size := 64
 	for size < 2*n {
 		size *= 2
@@ -63,8 +67,8 @@ func (s *lineSet) begin(n int) {
 	clear(s.slots)
 }
 
-// maxProbes bounds the lines that one is held against: those that differ only in what
-// is not hashed may be as many as a message has room for.
+// maxProbes bounds the lines that one is held against: a sender may choose them so that
+// they meet in one place.
 const maxProbes = 16
 
 // add gives the first line that equals line i, -1 where none does, and keeps i then.
@@ -72,17 +76,45 @@ func (s *lineSet) add(lines []Line, i int) int {
 	mask := uint64(len(s.slots) - 1)
 	at := lines[i].hash() & mask
 	for range maxProbes {
-		switch j := s.slots[at] - 1; {
-		case j < 0:
-			s.slots[at] = int32(i) + 1
+		slot := &s.slots[at]
+		if *slot == 0 {
+			*slot = int32(i) + 1
 			return -1
-		case lines[j].repeats(&lines[i]):
-			return int(j)
+		}
+		if j := max(*slot, -*slot) - 1; lines[j].resembles(&lines[i]) {
+			if *slot > 0 {
+				*slot = -*slot
+				s.digest(lines, int(j))
+			}
+			return s.digest(lines, i)
 		}
 		at = (at + 1) & mask
 	}
 	return -1
 }
+
+// digest gives the line before line i that says the same, -1 where none does, and keeps
+// i then.
+func (s *lineSet) digest(lines []Line, i int) int {
+	l := lines[i]
+	l.No = ""
+	text, err := json.Marshal(&l)
+	if err != nil {
+		return -1 // what cannot be written is like no other
+	}
+	h := maphash.Bytes(lineSeed, text)
+	if first, ok := s.digests[h]; ok {
+		return int(first)
+	}
+	if s.digests == nil {
+		s.digests = make(map[uint64]int32)
+	}
+	s.digests[h] = int32(i)
+	return -1
+}
+
+// lineSeed keeps a sender from choosing lines of one digest.
+var lineSeed = maphash.MakeSeed()
 
 // hash is of what tells most lines apart.
 func (l *Line) hash() uint64 {
@@ -107,12 +139,7 @@ func tail(s string) (v uint64) {
 	return v
 }
 
-// repeats reports whether o says all that l says, but for its number.
-func (l *Line) repeats(o *Line) bool {
-	if l.Quantity.small != o.Quantity.small || l.NetAmount.small != o.NetAmount.small || l.GTIN != o.GTIN || l.OrderLine != o.OrderLine {
-		return false // nearly always, and cheaper
-	}
-	a, b := *l, *o
-	a.No, b.No = "", ""
-	return reflect.DeepEqual(a, b)
+// resembles reports whether o may say all that l says.
+func (l *Line) resembles(o *Line) bool {
+	return l.Quantity.small == o.Quantity.small && l.NetAmount.small == o.NetAmount.small && l.GTIN == o.GTIN && l.OrderLine == o.OrderLine
 }

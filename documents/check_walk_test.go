@@ -106,6 +106,16 @@ func TestManyFindings(t *testing.T) {
 			t.Errorf("listed %d of %d dates", got, len(d.Detail.Dates))
 		}
 	})
+	t.Run("lines that differ in little", func(t *testing.T) {
+		d, errs := single(t, despatched(t, "CNT+2:2'", several(many/2, func(i int) string { return fmt.Sprintf("LIN+%d++9520000001049:SRV'RFF+ON:X%d'", i+10, i) })+
+			"LIN+7++9520000001049:SRV'RFF+ON:X1234'CNT+2:2'"))
+		if got := timesFound(errs, "line-repeated"); got != 1 || len(d.Lines) != many/2+3 {
+			t.Errorf("found %d times in %d lines: %v", got, len(d.Lines), codes(errs))
+		}
+		if i := slices.IndexFunc(errs, func(e *edi.Error) bool { return e.Code == "line-repeated" }); i < 0 || !strings.HasPrefix(errs[i].Text, "line 7 says the same as line 1244") {
+			t.Errorf("got %v", errs)
+		}
+	})
 	t.Run("lines and taxes", func(t *testing.T) {
 		const many = 10_000
 		text := "UNB+UNOC:3+9520001000010:14+9520002000019:14+261129:1015+REF1'UNH+1+INVOIC:D:01B:UN:EAN010'BGM+380+RG-7+9'DTM+137:20261127:102'NAD+SU+9520001000010::9'NAD+BY+9520002000019::9'CUX+2:EUR:4'" +
