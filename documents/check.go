@@ -17,6 +17,7 @@ func (m *mapping) check() {
 	}
 	switch m.doc.Class {
 	case ClassInvoice:
+		m.whole = m.doc.inWholeUnits()
 		m.checkCurrency()
 		m.checkInvoiceDates()
 		m.checkPrices()

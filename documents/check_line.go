@@ -19,6 +19,7 @@ func (m *mapping) checkPrices() {
 // checkLineAmounts compares each line's net amount with quantity and price
 // (BT-131 = BT-129 × BT-146 ÷ BT-149, with BG-27 and BG-28).
 func (m *mapping) checkLineAmounts() {
+	tolerance := m.tolerance(0)
 	for i := range m.doc.Lines {
 		l := &m.doc.Lines[i]
 		if !l.NetAmount.Valid() || !l.Quantity.Valid() {
@@ -29,7 +30,7 @@ func (m *mapping) checkLineAmounts() {
 			continue
 		}
 		// Both sides times the price basis, so that nothing is divided.
-		if net, within := l.NetAmount.times(basis), tolerance(0).times(basis); !near(l.Quantity.times(price), net, within) {
+		if net, within := l.NetAmount.times(basis), tolerance.times(basis); !near(l.Quantity.times(price), net, within) {
 			m.checkLineAmount(i, price, basis, net, within)
 		}
 	}

@@ -23,7 +23,7 @@ func (m *mapping) checkTaxes() {
 	if vat.Valid() {
 		sums = append(sums, vat)
 	}
-	m.compare(comparison{sums, tolerance(due.said)}, m.doc.Totals.Tax, "tax-total", m.places.totals[totalTax], "the taxes add up to %s, the document says %s")
+	m.compare(comparison{sums, m.tolerance(due.said)}, m.doc.Totals.Tax, "tax-total", m.places.totals[totalTax], "the taxes add up to %s, the document says %s")
 }
 
 // taxes are what the taxes of a document come to, and those of its lines, which may be
@@ -79,7 +79,7 @@ func (m *mapping) checkTax(i int) {
 		return
 	}
 	due := x.Basis.times(x.Rate).times(hundredth)
-	within := tolerance(len(m.doc.Lines))
+	within := m.taxTolerance()
 	switch {
 	case near(due, x.Amount, within):
 	case m.ic.Syntax == "x12" && near(x.Basis.times(x.Rate), x.Amount, within): // QUIRK: TXI03 as a fraction, 0.07 for 7 %
@@ -135,7 +135,7 @@ func (m *mapping) checkTaxBases() {
 	}
 	for j := range taxes {
 		if x := &taxes[j]; x.Basis.Valid() && sums[j].Valid() {
-			m.compare(comparison{[]Number{sums[j]}, tolerance(len(m.doc.Lines))}, x.Basis, "tax-basis", m.places.taxes[j], "lines, allowances and charges of its rate come to %s, the taxable amount says %s")
+			m.compare(comparison{[]Number{sums[j]}, m.tolerance(len(m.doc.Lines))}, x.Basis, "tax-basis", m.places.taxes[j], "lines, allowances and charges of its rate come to %s, the taxable amount says %s")
 		}
 	}
 }

@@ -6,12 +6,6 @@ import (
 	"github.com/edigw/edigw/edi"
 )
 
-// Sums may miss what the document says by five cents without a finding, and by
-// half a cent for every amount that was rounded where those are more than ten.
-func tolerance(roundings int) Number {
-	return Number{small: int64(max(roundings, 10)) * 5, scale: 3, valid: true}
-}
-
 // A comparison is what a total may add up to: guides differ in what stands in which
 // total, and so more than one sum may be right. The first is the one told.
 type comparison struct {
@@ -118,7 +112,7 @@ func (m *mapping) checkTotals() {
 	d, at := m.doc, &m.places.totals
 	t := d.Totals
 	w := worthOf(d)
-	lines := tolerance(len(d.Lines))
+	lines := m.tolerance(len(d.Lines))
 	if w.said && t.Lines.Valid() {
 		m.compare(comparison{[]Number{w.own, w.all}, lines}, t.Lines, "line-total", at[totalLines], "the lines add up to %s, their total says %s")
 	}
@@ -138,7 +132,7 @@ func (m *mapping) checkTotals() {
 		if due.lines.Valid() {
 			inclusive.sums = append(inclusive.sums, exclusive.add(due.document.plus(due.lines)).sums...)
 		}
-		inclusive.within = tolerance(due.said)
+		inclusive.within = m.tolerance(due.said)
 		switch {
 		case !t.Lines.Valid() && !t.TaxExclusive.Valid():
 			said, where := t.TaxInclusive, at[totalTaxInclusive]
@@ -152,7 +146,7 @@ func (m *mapping) checkTotals() {
 		}
 	}
 	if t.TaxInclusive.Valid() {
-		left := comparison{[]Number{t.TaxInclusive.minus(t.Prepaid).plus(t.Rounding)}, tolerance(0)}
+		left := comparison{[]Number{t.TaxInclusive.minus(t.Prepaid).plus(t.Rounding)}, m.tolerance(0)}
 		m.compare(left, t.Payable, "payable-total", at[totalPayable], "%s is due by the other totals, the document says %s")
 	}
 }
@@ -161,13 +155,13 @@ func (m *mapping) checkTotals() {
 // charges; nothing where one of them is not known.
 func (m *mapping) exclusive(w worth) comparison {
 	t := m.doc.Totals
-	c := comparison{within: tolerance(0)}
+	c := comparison{within: m.tolerance(0)}
 	switch {
 	case t.Lines.Valid():
 		c.sums = []Number{t.Lines}
 	case w.said, w.derived:
 		c.sums = []Number{w.own.plus(w.ofLines), w.own, w.all.plus(w.ofLines), w.all}
-		c.within = tolerance(len(m.doc.Lines))
+		c.within = m.tolerance(len(m.doc.Lines))
 	default:
 		return comparison{}
 	}
@@ -241,7 +235,7 @@ func (m *mapping) checkAdjustments() {
 			return
 		}
 	}
-	within := tolerance(len(list))
+	within := m.tolerance(len(list))
 	m.compare(comparison{[]Number{own[0], all[0]}, within}, t.Allowances, "allowance-total", m.places.totals[totalAllowances], "the allowances add up to %s, the document says %s")
 	m.compare(comparison{[]Number{own[1], all[1]}, within}, t.Charges, "charge-total", m.places.totals[totalCharges], "the charges add up to %s, the document says %s")
 	if net := m.amount("allowances_and_charges"); net.Valid() && !t.Allowances.Valid() && !t.Charges.Valid() {

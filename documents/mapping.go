@@ -26,6 +26,7 @@ type mapping struct {
 	errs    []*edi.Error
 	refused int
 	lesser  int
+	whole   bool // amounts are in whole units of the currency
 	places  places
 }
 
