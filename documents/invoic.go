@@ -57,6 +57,7 @@ type invoic struct {
 	supporting  *Supporting
 	consignment consignment
 
+	lesser    bool // the due date is of a discount or a penalty
 	invoicing bool // a currency was named the invoicing one
 	dated     bool // the document has a DTM 137 of its own
 	invoiced  bool // and a DTM 3
@@ -230,10 +231,7 @@ func (m *invoic) dtm(s *segment) {
 	d := m.doc
 	switch {
 	case m.place == placeTerms:
-		m.term.Dates = append(m.term.Dates, date)
-		if date.Role == "due" && d.DueDate == "" {
-			d.DueDate = date.Day()
-		}
+		m.termDate(date)
 	case m.place == placeReference && (m.section != sectionHeader || !m.misplaced(date.Role)):
 		if m.reference == nil { // of the order that stands in the line's columns
 			list := &m.line.detail().References
@@ -254,9 +252,7 @@ func (m *invoic) dtm(s *segment) {
 		d.Detail.Dates = append(d.Detail.Dates, date)
 		switch date.Role {
 		case "due":
-			if d.DueDate == "" {
-				d.DueDate = date.Day()
-			}
+			m.due(date, false)
 		case "issue":
 			m.dated = true
 		case "invoice":
@@ -352,22 +348,6 @@ func (m *invoic) cux(s *segment) {
 		m.invoicing = m.invoicing || c.Function == "4"
 		*list = append(*list, c)
 	}
-}
-
-func (m *invoic) openTerm(s *segment) {
-	m.place = placeTerms
-	list := &m.invoice.Terms
-	if m.line != nil {
-		list = &m.line.detail().Terms
-	}
-	t := PaymentTerm{Type: s.get(1, 1), Code: s.get(2, 1), Text: join(s, 2, 4, 5)}
-	if s.tag == "PAT" { // C112
-		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(3, 2), s.get(3, 3), s.get(3, 4)
-	} else { // PYT has the same in elements of their own
-		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(4, 1), s.get(5, 1), s.get(6, 1)
-	}
-	*list = append(*list, t)
-	m.term = &(*list)[len(*list)-1]
 }
 
 func (m *invoic) openAllowance(s *segment) {

@@ -259,6 +259,7 @@ func (m *x810) itd(s *segment) {
 		list = &m.line.detail().Terms
 	}
 	percent, amount := m.real(s, 3), m.implied(s, 8)
+	had := len(*list)
 	if percent.Valid() || amount.Valid() || s.get(4, 1) != "" || s.get(5, 1) != "" {
 		t := PaymentTerm{Type: "22", Code: s.get(1, 1), Event: termsEvent(s.get(2, 1)), Percent: percent}
 		if percent.Valid() {
@@ -290,7 +291,8 @@ func (m *x810) itd(s *segment) {
 	if means := s.get(14, 1); means != "" && m.line == nil { // 107
 		m.invoice.PaymentMeans = append(m.invoice.PaymentMeans, "x12:"+means)
 	}
-	if net.Text != "" || net.Count != "" || net.Dates != nil || net.Amounts != nil || net.Percent.Valid() || net.Day != "" {
+	alone := len(*list) == had && net.Code != "" // as 10, at once, or NC, no charge
+	if alone || net.Text != "" || net.Count != "" || net.Dates != nil || net.Amounts != nil || net.Percent.Valid() || net.Day != "" {
 		*list = append(*list, net)
 	}
 }

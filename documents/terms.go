@@ -1,0 +1,42 @@
+package documents
+
+// The terms of payment that are not when to pay (UNTDID 4279).
+const (
+	termPenalty  = "20"
+	termDiscount = "22"
+)
+
+// openTerm reads PAT or PYT.
+func (m *invoic) openTerm(s *segment) {
+	m.place = placeTerms
+	list := &m.invoice.Terms
+	if m.line != nil {
+		list = &m.line.detail().Terms
+	}
+	t := PaymentTerm{Type: s.get(1, 1), Code: s.get(2, 1), Text: join(s, 2, 4, 5)}
+	if s.tag == "PAT" { // C112
+		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(3, 2), s.get(3, 3), s.get(3, 4)
+	} else { // PYT has the same in elements of their own
+		t.Event, t.Relation, t.Period, t.Count = s.get(3, 1), s.get(4, 1), s.get(5, 1), s.get(6, 1)
+	}
+	*list = append(*list, t)
+	m.term = &(*list)[len(*list)-1]
+}
+
+// termDate takes a date beneath PAT or PYT. Terms of a line are not the document's.
+func (m *invoic) termDate(date Date) {
+	m.term.Dates = append(m.term.Dates, date)
+	if date.Role == "due" && m.line == nil {
+		m.due(date, m.term.Type == termDiscount || m.term.Type == termPenalty)
+	}
+}
+
+// due takes BT-9: the first day that is said. QUIRK: some say 13, when to pay, of a
+// discount or a penalty too; a day that is not of one (lesser) goes before it.
+func (m *invoic) due(date Date, lesser bool) {
+	day := date.Day()
+	if day == "" || m.doc.DueDate != "" && (lesser || !m.lesser) {
+		return
+	}
+	m.doc.DueDate, m.lesser = day, lesser
+}
