@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -19,7 +18,7 @@ type documentsExport struct {
 	Format string `enum:"jsonl,csv,ubl" default:"jsonl" help:"jsonl, a document a line; csv; or ubl, a zip of UBL 2.1 files of the invoices."`
 	Rows   string `placeholder:"WORD" help:"Of csv: a row for each of the documents, which is the default, or of their lines."`
 	Cells  string `placeholder:"WORD" help:"Of csv: guarded, the default, with an apostrophe before what a spreadsheet takes for a formula; or as-sent."`
-	File   string `short:"o" placeholder:"FILE" help:"The file to write; what it held before is replaced when all is there. Standard output if left out."`
+	File   string `short:"o" placeholder:"FILE" help:"The file to write; what it held before is replaced when all is there. Standard output if left out, or -."`
 	connection
 }
 
@@ -28,7 +27,14 @@ func (c *documentsExport) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.File == "" && c.Format == "ubl" && terminal(a.stdout) {
+	to, stream, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	if stream != nil {
+		defer func() { err = errors.Join(err, stream.Close()) }()
+	}
+	if stream == nil && to.path == "" && c.Format == "ubl" && terminal(a.stdout) {
 		return usage("a zip is nothing for a terminal: add -o FILE")
 	}
 	api, err := a.client(c.connection)
@@ -41,44 +47,67 @@ func (c *documentsExport) Run(a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, resp.Body.Close()) }()
 	p := &exportProgress{a: a, terminal: terminal(a.stderr), lines: c.Format == "jsonl", begun: time.Now(), told: time.Now()}
-	if c.File == "" {
-		if _, err := io.Copy(io.MultiWriter(a.stdout, p), resp.Body); err != nil {
-			p.end()
-			return fmt.Errorf("the export broke off, and what was written is not all of it: %w", err)
-		}
-		p.end()
-		count, left, err := p.tally(resp.Trailer)
-		if err != nil {
-			return err
-		}
-		return c.done(a, "", count, left)
+	switch {
+	case stream != nil:
+		return c.pass(a, stream, c.File+": ", resp, p)
+	case to.path == "":
+		return c.pass(a, a.stdout, "", resp, p)
 	}
-	f, err := os.CreateTemp(filepath.Dir(c.File), "."+filepath.Base(c.File)+"-*")
+	return c.replace(a, to, resp, p)
+}
+
+// open looks where the documents go: to standard output, into a stream that is there, or
+// to a place that a file takes, where stream is nil and to has a path.
+func (c *documentsExport) open(a *app) (to place, stream *os.File, err error) {
+	if c.File == "" || c.File == "-" || isFile(a.stdout, c.File) {
+		return place{}, nil, nil
+	}
+	if to, err = placeOf(c.File); err != nil || to.file() {
+		return to, nil, err
+	}
+	stream, err = to.openStream(a.ctx)
+	return to, stream, err
+}
+
+// pass writes what comes as it comes.
+func (c *documentsExport) pass(a *app, w io.Writer, name string, resp *http.Response, p *exportProgress) error {
+	_, err := io.Copy(io.MultiWriter(w, p), resp.Body)
+	p.end()
+	var count, left int
+	if err == nil {
+		count, left, err = p.tally(resp.Trailer)
+	}
+	if err != nil {
+		return fmt.Errorf("the export broke off, and what was written is not all of it: %w", err)
+	}
+	return c.done(a, name, count, left)
+}
+
+// replace writes a file beside its place, and moves it there when all has come.
+func (c *documentsExport) replace(a *app, to place, resp *http.Response, p *exportProgress) error {
+	f, err := to.replace()
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if err := os.Remove(f.Name()); err != nil && !errors.Is(err, os.ErrNotExist) { // it has its name by then
+		if err := f.drop(); err != nil {
 			a.progress("%v", err)
 		}
 	}()
 	size, err := io.Copy(io.MultiWriter(f, p), resp.Body)
 	p.end()
 	if err == nil {
-		err = c.check(f, size)
+		err = c.check(f.File, size)
 	}
 	var count, left int
 	if err == nil {
 		count, left, err = p.tally(resp.Trailer)
 	}
 	if err == nil {
-		err = f.Sync()
+		err = f.take()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("the export broke off, and %s is as it was: %w", c.File, err)
-	}
-	if err := os.Rename(f.Name(), c.File); err != nil {
-		return err
 	}
 	return c.done(a, c.File+": ", count, left)
 }

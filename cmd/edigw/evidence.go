@@ -23,7 +23,13 @@ type evidenceCommand struct {
 // FILE is whole or not there.
 func (c *evidenceCommand) Run(a *app) (err error) {
 	if _, err := os.Lstat(c.File); err == nil {
-		return usage("%s is there already: evidence is not written over", c.File)
+		return c.there()
+	}
+	if c.File == "-" {
+		return usage("evidence is checked before it appears, so it goes into a file, not to standard output")
+	}
+	if _, err := placeOf(c.File); err != nil {
+		return err
 	}
 	api, err := a.client(c.connection)
 	if err != nil {
@@ -54,7 +60,7 @@ func (c *evidenceCommand) Run(a *app) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), c.File); err != nil {
+	if err := c.appear(f.Name()); err != nil {
 		return err
 	}
 	for _, g := range found.Gaps {
@@ -63,6 +69,22 @@ func (c *evidenceCommand) Run(a *app) (err error) {
 	a.progress("%s: %s, every digest is right", c.File, plural(len(found.Files), "file"))
 	_, err = fmt.Fprintf(a.stdout, "%x  manifest.json\n", found.sum)
 	return err
+}
+
+func (c *evidenceCommand) there() error {
+	return usage("%s is there already: evidence is not written over", c.File)
+}
+
+// appear gives the zip its name, unless something has got that name meanwhile.
+func (c *evidenceCommand) appear(written string) error {
+	err := os.Link(written, c.File)
+	if err == nil {
+		return os.Remove(written)
+	}
+	if _, err := os.Lstat(c.File); err == nil {
+		return c.there()
+	}
+	return os.Rename(written, c.File) // a file system without links
 }
 
 // evidenceFound is what a zip says of itself.

@@ -76,6 +76,26 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("exit %d: %s", r.code, r.stderr)
 		}
 	})
+	t.Run("nor is what came to stand there while it was fetched", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		for name, text := range map[string]string{"new": "new", "e.zip": "of another"} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := evidenceCommand{File: "e.zip"}
+		if err := c.appear("new"); err == nil || !strings.Contains(err.Error(), "is there already") || read(t, "e.zip") != "of another" {
+			t.Errorf("%v, %q", err, read(t, "e.zip"))
+		}
+	})
+	t.Run("a word for standard output or a format is no file", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		for name, want := range map[string]string{"-": "not to standard output", "json": "is the name of a format"} {
+			if r := edigw(t, "", []string{"EDIGW_API=http://127.0.0.1:1", "EDIGW_TOKEN=t"}, "evidence", "acme", key, "-o", name); r.code != exitUsage || !strings.Contains(r.stderr, want) {
+				t.Errorf("exit %d: %s", r.code, r.stderr)
+			}
+		}
+	})
 	t.Run("of what is not there nothing is written", func(t *testing.T) {
 		dir := t.TempDir()
 		r := g.do("evidence", "acme", "unb:nothing", "-o", filepath.Join(dir, "e.zip"))

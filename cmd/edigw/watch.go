@@ -66,9 +66,13 @@ func (c *watchCommand) Run(a *app) (err error) {
 	if !st.IsDir() {
 		return usage("%s is no folder; `edigw ingest` sends a file", c.Dir)
 	}
+	metrics, err := metricsPlace(c.MetricsFile)
+	if err != nil {
+		return err
+	}
 	sender := *a
 	sender.ctx = context.WithoutCancel(a.ctx) // what is on its way when we are told to stop is sent to its end
-	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), metrics: newWatchMetrics(c.MetricsFile), folders: map[string]*dropFolder{}, unopened: map[string]time.Time{}}
+	w := &watch{command: c, app: a, sender: &sender, log: a.logger(c.LogFormat, c.LogLevel), id: uuid.NewString(), hook: watchHook(a), metrics: newWatchMetrics(metrics), folders: map[string]*dropFolder{}, unopened: map[string]time.Time{}}
 	if err := w.metrics.write(); err != nil { // now, and not when something is to be seen in it
 		return err
 	}

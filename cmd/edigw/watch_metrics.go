@@ -26,6 +26,22 @@ type watchMetrics struct {
 	looked   *prometheus.GaugeVec   // partner
 }
 
+// metricsPlace gives the path of the file that is written again and again. What is none
+// is refused: each writing would put a file in its place.
+func metricsPlace(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	p, err := placeOf(file)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("--metrics-file: %w", err)
+	case file == "-" || !p.file():
+		return "", usage("--metrics-file: %s is no file", file)
+	}
+	return p.path, nil
+}
+
 func newWatchMetrics(file string) *watchMetrics {
 	opts := func(name, help string) prometheus.Opts {
 		return prometheus.Opts{Name: "edigw_watch_" + name, Help: help}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,6 +55,25 @@ func TestWatchMeasuresIntoAFile(t *testing.T) {
 		drop(t, dir, "5.edi", "good 5")
 		if r := watchOnce(t, a, dir, "--metrics-file", filepath.Join(dir, "nowhere", "x.prom")); r.code != exitFailed || !strings.Contains(r.stderr, "--metrics-file") || len(a.sent("good 5")) != 0 {
 			t.Errorf("exit %d\n%s", r.code, r.stderr)
+		}
+	})
+	t.Run("a link to it stays one, and what is no file is refused before anything is sent", func(t *testing.T) {
+		link, pipe := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "pipe")
+		if err := errors.Join(os.Symlink(file, link), os.Remove(file), os.WriteFile(file, nil, 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		watchOnce(t, a, dir, "--retries", "0", "--metrics-file", link)
+		if st, err := os.Lstat(link); err != nil || st.Mode().Type() != os.ModeSymlink || !strings.Contains(read(t, file), "edigw_watch_") {
+			t.Errorf("%v %v %q", err, st, read(t, file))
+		}
+		drop(t, dir, "6.edi", "good 6")
+		for _, name := range []string{pipe, "-", "json", t.TempDir()} {
+			if r := watchOnce(t, a, dir, "--metrics-file", name); r.code != exitUsage || !strings.Contains(r.stderr, "--metrics-file: "+name+" is ") || len(a.sent("good 6")) != 0 {
+				t.Errorf("%s: exit %d\n%s", name, r.code, r.stderr)
+			}
+		}
+		if st, err := os.Lstat(pipe); err != nil || st.Mode().Type() != os.ModeNamedPipe {
+			t.Errorf("%v %v", err, st)
 		}
 	})
 	t.Run("a listener is nothing for a run that ends at once", func(t *testing.T) {
