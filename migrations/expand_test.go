@@ -30,6 +30,14 @@ const firstRelease = "00006_decisions.sql"
 
 var indexOn = regexp.MustCompile(`(?i)create\s+(?:unique\s+)?index\s+(concurrently\s+)?\w+\s+on\s+(\w+)`)
 
+var indexKept = regexp.MustCompile(`(?i)create\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+(\w+)`)
+
+// attached reports whether a file makes an index a partition's, which cannot be dropped
+// then; migrations.IndexPartitions makes it anew.
+func attached(text, index string) bool {
+	return strings.Contains(text, "attach partition "+index+";")
+}
+
 // TestMigrationsOnlyAdd applies the files one by one, and holds each schema against
 // the one before it: while a release is rolled out, the program before runs on it.
 func TestMigrationsOnlyAdd(t *testing.T) {
@@ -49,6 +57,11 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		applied[name] = &fstest.MapFile{Data: text}
 		if err := migrations.UpFrom(t.Context(), pool, applied, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
+		}
+		for _, m := range indexKept.FindAllStringSubmatch(string(text), -1) {
+			if !attached(string(text), m[1]) {
+				t.Errorf("%s: %s may be there and not be valid, where this was broken off: drop index concurrently if exists %s; before it, and no if not exists", name, m[1], m[1])
+			}
 		}
 		for _, m := range indexOn.FindAllStringSubmatch(string(text), -1) {
 			if _, there := before["table "+m[2]]; there && name > firstRelease && m[1] == "" {

@@ -11,7 +11,8 @@ import (
 
 // IndexPartitions gives indexes of partitioned tables to the partitions that were there
 // before the index was: a migration cannot, since it does not know their names, and PostgreSQL
-// makes no such index concurrently. It does not stop deliveries, and may be broken off.
+// makes no such index concurrently. It mends the indexes of every table that were broken
+// off. It does not stop deliveries, and may be broken off.
 //
 // Of a partition of many millions it takes minutes, for which the time limits of other
 // statements are lifted; what another process is at is left to it.
@@ -63,23 +64,40 @@ func IndexPartitions(ctx context.Context, pool *pgxpool.Pool) error {
 	return mendIndexes(ctx, conn)
 }
 
-// mendIndexes makes those indexes of partitions anew that are not valid: a migration that
-// was broken off leaves one, and who reads would go through the whole table.
+// mendIndexes makes those indexes anew that are not valid: a migration that was broken
+// off leaves one, which is written and not read, and the next start takes it for what is
+// to be made. What a making anew that was broken off has left beside them goes.
 func mendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
 	rows, err := conn.Query(ctx, `
-		select c.relname::text from pg_inherits h join pg_class i on i.oid = h.inhparent join pg_index x on x.indexrelid = h.inhrelid join pg_class c on c.oid = x.indexrelid
-		where i.relkind = 'I' and i.relnamespace = 'public'::regnamespace and not x.indisvalid
-			and not exists (select from pg_stat_progress_create_index p where p.relid = x.indrelid)`)
+		select c.relname::text, c.relname ~ '_cc(new|old)[0-9]*$'
+		from pg_index x join pg_class c on c.oid = x.indexrelid
+		where c.relkind = 'i' and c.relnamespace = 'public'::regnamespace and not x.indisvalid
+			and not exists (select from pg_stat_progress_create_index p where p.relid = x.indrelid)
+		order by 1`)
 	if err != nil {
 		return fmt.Errorf("look for indexes that were broken off: %w", err)
 	}
-	invalid, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
+	var name string
+	var beside bool
+	var makes []func() error
+	if _, err := pgx.ForEachRow(rows, []any{&name, &beside}, func() error {
+		index, statement := pgx.Identifier{name}.Sanitize(), `reindex index concurrently `
+		if beside {
+			statement = `drop index concurrently if exists `
+		}
+		makes = append(makes, func() error {
+			if err := atLeisure(ctx, conn, statement+index); err != nil {
+				return fmt.Errorf("%s%s, which is not valid: %w", statement, index, err)
+			}
+			return nil
+		})
+		return nil
+	}); err != nil {
 		return fmt.Errorf("look for indexes that were broken off: %w", err)
 	}
-	for _, name := range invalid {
-		if err := atLeisure(ctx, conn, `reindex index concurrently `+pgx.Identifier{name}.Sanitize()); err != nil {
-			return fmt.Errorf("make %s anew: %w", name, err)
+	for _, make := range makes {
+		if err := make(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,8 +1,11 @@
 package migrations_test
 
 import (
+	"log/slog"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/edigw/edigw/migrations"
@@ -125,4 +128,66 @@ func TestPartitionsThatWereThereGetTheOrder(t *testing.T) {
 			t.Errorf("valid: %d, %v", valid(), err)
 		}
 	})
+}
+
+// TestIndexesThatWereBrokenOff: a start that ended while an index was made leaves one that
+// is written and not read, which the next one takes for the index.
+func TestIndexesThatWereBrokenOff(t *testing.T) {
+	pool := pgtest.New(t)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	invalid := func() (names []string) {
+		t.Helper()
+		rows, err := pool.Query(t.Context(), `select indexrelid::regclass::text from pg_index where not indisvalid order by 1`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	whole := invalid() // of partitioned tables, which lack those of their partitions
+	exec(`create index document_number_ccnew on document (partner_id, number)`)
+	exec(`update pg_index set indisvalid = false
+		where indexrelid in ('document_number'::regclass, 'document_number_ccnew'::regclass, 'effect_done'::regclass, 'outbox_held_order'::regclass)`)
+	if n := len(invalid()); n != len(whole)+4 {
+		t.Fatalf("%d indexes are not valid", n)
+	}
+	if err := migrations.IndexPartitions(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(whole, invalid()); diff != "" {
+		t.Errorf("not valid (-want +got):\n%s", diff)
+	}
+	var left int
+	if err := pool.QueryRow(t.Context(), `select count(*) from pg_class where relname ~ '_cc(new|old)'`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d are left of making them anew, %v", left, err)
+	}
+}
+
+// TestMigrationsThatWereBrokenOff: the files that make indexes of tables that were there run
+// again after they ended within one.
+func TestMigrationsThatWereBrokenOff(t *testing.T) {
+	pool := pgtest.New(t)
+	indexes := []string{"inbox_payload_held", "variant_payload_held", "inbox_unfinished", "effect_done"}
+	for _, name := range indexes {
+		if _, err := pool.Exec(t.Context(), `update pg_index set indisvalid = false where indexrelid = $1::text::regclass`, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pool.Exec(t.Context(), `delete from goose_db_version where version_id in (9, 13)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.Up(t.Context(), pool, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := pool.QueryRow(t.Context(), `select count(*) from pg_index where indisvalid and indexrelid::regclass::text = any($1)`, indexes).Scan(&n); err != nil || n != len(indexes) {
+		t.Errorf("%d of %d are valid, %v", n, len(indexes), err)
+	}
 }
