@@ -1,6 +1,9 @@
 package edi
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Advice is what an application advice says of one interchange that came in, before it
 // is written as APERAK or 824: what its functional acknowledgement did not say, since it
@@ -17,8 +20,12 @@ type Advice struct {
 
 	// Messages are those that it is about; none: the interchange as a whole.
 	Messages []AdvisedMessage
-	Omitted  int // further ones, which are not named
+	Omitted  int // further ones, which are not named beside those that are
 }
+
+// ErrNoneNamed: an advice on some messages names none of them, and would be read as one
+// on the interchange as a whole.
+var ErrNoneNamed = errors.New("no advice on messages of which none is named")
 
 // AdvisedMessage is a message that an advice names.
 type AdvisedMessage struct {

@@ -32,6 +32,9 @@ func Advise(ic *edi.Interchange, a edi.Advice) (kind string, content []byte, err
 	if a.Reference == "" {
 		return "", nil, errors.New("no APERAK without a control reference of its own")
 	}
+	if len(a.Messages) == 0 && a.Omitted > 0 {
+		return "", nil, edi.ErrNoneNamed
+	}
 	for i := range a.Messages {
 		if n := a.Messages[i].Index; n < 0 || n >= len(ic.Messages) {
 			return "", nil, errors.New("APERAK for a message that the interchange does not hold")
@@ -109,7 +112,7 @@ func (w *aperakWriter) aperak(n int, messages []edi.AdvisedMessage, last bool) {
 	}
 	if len(messages) == 0 {
 		w.erc()
-		w.words(w.a.Text, omitted)
+		w.words(w.a.Text, 0)
 	}
 	for i := range messages {
 		m := &messages[i]

@@ -159,6 +159,7 @@ func TestAdviseOnWhatCannotBe(t *testing.T) {
 	}{
 		"without a reference of its own":     {ic, edi.Advice{}},
 		"of a message that there is not":     {ic, edi.Advice{Reference: "7", Messages: []edi.AdvisedMessage{{Index: 1}}}},
+		"of messages of which none is named": {ic, edi.Advice{Reference: "7", Omitted: 1}},
 		"to nobody":                          {&edi.Interchange{ControlReference: "REF", Recipient: ic.Recipient}, edi.Advice{Reference: "7"}},
 		"on an interchange without a number": {&edi.Interchange{Sender: ic.Sender, Recipient: ic.Recipient}, edi.Advice{Reference: "7"}},
 	} {

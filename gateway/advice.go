@@ -17,6 +17,12 @@ import (
 // maxAdvised bounds the messages that an advice names; the others are counted.
 const maxAdvised = 10_000
 
+// nameable are those of messages that an advice names.
+func nameable(messages []int) []int { return messages[:min(len(messages), maxAdvised)] }
+
+// errReadOtherwise: a payload that is kept is read as fewer messages than it was.
+var errReadOtherwise = errors.New("the interchange is read as fewer messages now")
+
 // What an application advice says in words. That a document or an interchange stands
 // which was taken before is said wherever the reference alone does not tell them apart.
 const (
@@ -125,7 +131,7 @@ func (g *Gateway) adviseOn(p *part, now time.Time, messages []int, a edi.Advice)
 	if len(messages) == 0 || !p.advises() {
 		return nil, nil
 	}
-	named := messages[:min(len(messages), maxAdvised)]
+	named := nameable(messages)
 	numbers, err := g.numbers(p, named)
 	if err != nil {
 		return nil, err
@@ -140,10 +146,10 @@ func (g *Gateway) adviseOn(p *part, now time.Time, messages []int, a edi.Advice)
 // adviseRefused advises on messages of which processing found that they are refused.
 func (g *Gateway) adviseRefused(r *result, now time.Time, messages []int) (*outbox.Event, error) {
 	p := r.p
-	if !p.advises() {
+	if len(messages) == 0 || !p.advises() {
 		return nil, nil
 	}
-	named := messages[:min(len(messages), maxAdvised)]
+	named := nameable(messages)
 	a := edi.Advice{Acceptance: edi.Rejected, Reason: edi.AdviceInvalid, Text: adviseInvalid, Omitted: len(messages) - len(named)}
 	for _, i := range named {
 		m := edi.AdvisedMessage{Index: i, Errors: append(onlyErrors(p.ic.MessageErrors[i]), onlyErrors(p.errs[i])...)}
@@ -179,8 +185,8 @@ func (g *Gateway) numberRefused(p *part, messages []edi.AdvisedMessage) error {
 }
 
 // storedEnvelope reads the envelope of a payload that is kept, to advise on it: nil where it is
-// no longer kept, or can no longer be read. Of its messages maxAdvised are known.
-func (g *Gateway) storedEnvelope(ctx context.Context, ref dedup.Ref, v *dedup.Variant, owner *partners.Partner) (_ *part, err error) {
+// no longer kept, or can no longer be read. Of its messages it has what envelopeOf keeps.
+func (g *Gateway) storedEnvelope(ctx context.Context, ref dedup.Ref, v *dedup.Variant, owner *partners.Partner, named []int) (_ *part, err error) {
 	ctx, timely, cancel := inTime(ctx, v.Length)
 	defer cancel()
 	p := &part{owner: owner, read: readingOf(owner), key: ref}
@@ -197,24 +203,36 @@ func (g *Gateway) storedEnvelope(ctx context.Context, ref dedup.Ref, v *dedup.Va
 		return nil, timely(err)
 	}
 	if p.ic, err = p.format.Split(body.Payload, 0, p.read); err == nil {
-		err = g.envelopeOf(ctx, p, body.Payload)
+		err = g.envelopeOf(ctx, p, body.Payload, named)
 	}
-	if fault := (*edi.Error)(nil); errors.As(err, &fault) {
+	if fault := (*edi.Error)(nil); errors.As(err, &fault) || errors.Is(err, errReadOtherwise) {
 		return nil, nil
 	}
 	return p, timely(err)
 }
 
-// envelopeOf scans an interchange that was split for what an advice names, and leases
-// its number.
-func (g *Gateway) envelopeOf(ctx context.Context, p *part, payload *edi.Payload) error {
+// envelopeOf scans an interchange that was split for what an advice says of it, and leases
+// its number. Of its messages those are kept that are named, by their indices and in that
+// order; where none is, the first, by whose directory it is answered.
+func (g *Gateway) envelopeOf(ctx context.Context, p *part, payload *edi.Payload, named []int) error {
 	if !p.advises() {
 		return nil
 	}
 	if err := p.format.Scan(payload, p.ic, p.read, func(int, *edi.Body) error { return nil }); err != nil {
 		return err
 	}
-	p.ic.Messages = slices.Clone(p.ic.Messages[:min(len(p.ic.Messages), maxAdvised)])
+	all := p.ic.Messages
+	if len(named) == 0 {
+		p.ic.Messages = slices.Clone(all[:min(len(all), 1)])
+		return g.numberAdvice(ctx, p)
+	}
+	p.ic.Messages = make([]edi.Message, len(named))
+	for n, i := range named {
+		if i >= len(all) {
+			return errReadOtherwise
+		}
+		p.ic.Messages[n] = all[i]
+	}
 	return g.numberAdvice(ctx, p)
 }
 

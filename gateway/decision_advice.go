@@ -31,7 +31,7 @@ func (x *deciding) readRefused(ctx context.Context, k *dedup.Key, v *dedup.Varia
 		if _, read := x.refusing[w.SHA256]; read || !x.tells(w) {
 			continue
 		}
-		p, err := x.g.storedEnvelope(ctx, k.Ref, w, x.owner)
+		p, err := x.g.storedEnvelope(ctx, k.Ref, w, x.owner, nil)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (x *deciding) readAbroad(ctx context.Context, partner string, v *dedup.Vari
 		if p.owner.ID != x.owner.ID || p.fault != nil || !p.advises() {
 			continue
 		}
-		if err := x.g.envelopeOf(ctx, p, body.Payload); err != nil {
+		if err := x.g.envelopeOf(ctx, p, body.Payload, nil); err != nil {
 			return err
 		}
 		x.abroad = append(x.abroad, p)

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/dedup"
-	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
@@ -63,18 +62,6 @@ func (g *Gateway) Judged(k *dedup.Key, v *dedup.Variant) (refused int, again boo
 	return refused, staleRefused(a, v) && fitsStanding(k, len(v.Messages), digestsOf(v))
 }
 
-// Discard gives the dead and the pending messages of a payload up: refused by us,
-// never posted from it again. What a worker has on its way is taken from it, by the
-// key's lock and the job's. Where the partner was told positively a notice says so; copies
-// go on getting the stored answer.
-func (g *Gateway) Discard(ctx context.Context, l Letter, reason, note string, by Person, dry bool) (*Replayed, error) {
-	if err := checkReason(reason, note); err != nil {
-		return nil, err
-	}
-	x := &letter{g: g, l: l, by: by, dry: dry, discards: true, reason: reason, note: note}
-	return x.run(ctx, false, x.discard)
-}
-
 // letter is a payload on its way through a replay.
 type letter struct {
 	g            *Gateway
@@ -87,6 +74,7 @@ type letter struct {
 	owner    *partners.Partner
 	in       *intake
 	envelope *part // of what is given up, as far as the partner is advised on it
+	named    []int // messages, in the order of the envelope's
 	key      *dedup.Key
 	v        *dedup.Variant
 	out      Replayed
@@ -140,11 +128,10 @@ func (x *letter) under(ctx context.Context, judged bool, work func(context.Conte
 			return err
 		}
 		x.in.parts[0].arrival.Replay = true
-		if x.discards && !x.dry && adviseTarget(x.owner) != "" && Answer(x.v.Answer).positive() {
-			if x.envelope, err = x.g.storedEnvelope(ctx, x.ref(), x.v, x.owner); err != nil {
-				return err
-			}
-		}
+		x.envelope, x.named = nil, nil
+	}
+	if err := x.readGivenUp(ctx); err != nil {
+		return err
 	}
 	s, err := x.g.begin(ctx)
 	if err != nil {
@@ -258,69 +245,6 @@ func (x *letter) keepPayload(ctx context.Context, s *session, p *part) error {
 	x.v.Offset = 0
 	place(x.key, x.v, at)
 	return nil
-}
-
-func (x *letter) discard(ctx context.Context, s *session) error {
-	var gone []int
-	for i := range x.v.Messages {
-		if m := &x.v.Messages[i]; m.Fate.IsDead() || m.Fate == dedup.Pending {
-			*m = dedup.MessageState{SHA256: m.SHA256, Fate: dedup.Discarded}
-			gone = append(gone, i)
-		}
-	}
-	if len(gone) == 0 || x.v.State == dedup.Superseded {
-		return refusal(NothingToDo, "nothing of the payload is dead or pending")
-	}
-	if x.v.State == dedup.Received {
-		dedup.QueueJobLock(s.batch, x.key.Ref, x.v.SHA256, func(*dedup.Job) {})
-		dedup.QueueJobEnd(s.batch, x.key.Ref, x.v.SHA256)
-	}
-	x.v.State = dedup.StateOf(x.v.Messages, dedup.Rejected)
-	x.key.Touch(x.v)
-	x.tell(&result{variant: x.v})
-	x.out.Discarded = len(gone)
-	var events []outbox.Event
-	if Answer(x.v.Answer).positive() {
-		x.out.Notices = 1
-		data := map[string]any{"message_id": x.key.ID, "payload_sha256": hexOf(x.v.SHA256), "messages": len(gone), "reason": x.reason, "told_positively": true}
-		if x.note != "" {
-			data["note"] = x.note
-		}
-		advice, err := x.adviseGivenUp(gone)
-		if err != nil {
-			return err
-		}
-		events = append(withAdvice(events, advice, data), outbox.Event{Partner: x.key.Partner, ID: x.g.NewID(), Month: month(x.in.now, x.owner, x.owner.Retention.Payloads),
-			Kind: outbox.KindNotice, Type: outbox.NoticeDiscarded, Subject: x.key.Partner + "/" + x.key.ID, Data: data})
-	}
-	if x.dry {
-		return nil
-	}
-	pl := &plan{in: x.in}
-	if err := x.g.writeUnder(ctx, s, pl, x.key, nil); err != nil {
-		return err
-	}
-	if err := x.close(ctx, s, events, "message.discarded"); err != nil {
-		return err
-	}
-	return s.commit(ctx)
-}
-
-// adviseGivenUp advises on the messages that are given up, of which nothing is known but
-// where they stand: our handler has failed on them.
-func (x *letter) adviseGivenUp(gone []int) (*outbox.Event, error) {
-	if x.dry || x.envelope == nil {
-		return nil, nil
-	}
-	a := edi.Advice{Acceptance: edi.Rejected, Reason: edi.AdviceGivenUp, Text: adviseGivenUp + reasonsAdvised[x.reason]}
-	for _, i := range gone {
-		if i < len(x.envelope.ic.Messages) {
-			a.Messages = append(a.Messages, edi.AdvisedMessage{Index: i})
-		} else {
-			a.Omitted++
-		}
-	}
-	return x.g.advise(x.envelope, x.in.now, a)
 }
 
 // tell counts how the payload stands.

@@ -27,6 +27,9 @@ func Advise(ic *edi.Interchange, a edi.Advice) (kind string, advice []byte, err 
 	if !edi.Digits(a.Reference) {
 		return "", nil, errNoReference
 	}
+	if len(a.Messages) == 0 && a.Omitted > 0 {
+		return "", nil, edi.ErrNoneNamed
+	}
 	groups, err := advised(ic, a)
 	if err != nil || len(groups) == 0 {
 		return "", nil, err

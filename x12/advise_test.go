@@ -2,6 +2,7 @@ package x12
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,5 +150,8 @@ func TestAdviseOnNothing(t *testing.T) {
 	}
 	if _, _, err := Advise(ic, edi.Advice{Reference: "7", Messages: []edi.AdvisedMessage{{Index: 1}}}); err == nil {
 		t.Error("a set that there is not is advised on")
+	}
+	if _, b, err := Advise(ic, edi.Advice{Reference: "7", Omitted: 1}); !errors.Is(err, edi.ErrNoneNamed) {
+		t.Errorf("an 824 on sets of which none is named: %s, %v", b, err)
 	}
 }
