@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/edigw/edigw/accounts"
 	"github.com/edigw/edigw/documents"
@@ -20,6 +23,7 @@ var exportFilters = slices.Concat(documentConditions, []Parameter{
 	{"format", Text, []string{"jsonl", "csv", "ubl"}},
 	{"rows", Text, []string{"documents", "lines"}},
 	{"cells", Text, []string{"guarded", "as-sent"}},
+	{"after", Text, nil},
 })
 
 // exportFormat is a form in which documents leave together.
@@ -30,12 +34,14 @@ type exportFormat struct {
 }
 
 // exportWriter writes documents one by one. What it holds back is told by last; the file
-// has no end before close.
+// has no end before close. errFull from write says that it takes no more.
 type exportWriter interface {
 	write(*documents.Stored) error
 	last() error
 	close() error
 }
+
+var errFull = errors.New("the format takes no more documents")
 
 // exportFormat gives the one asked for. A parameter that would do nothing is refused.
 func (c *call) exportFormat() (f exportFormat, err error) {
@@ -63,14 +69,16 @@ type export struct {
 	*call
 	out     *bufio.Writer
 	at      time.Time
-	count   int // documents in it
-	leftOut int // that the format has no form for
+	count   int    // documents in it
+	leftOut int    // that the format has no form for
+	next    string // id of the last document that was looked at, where it takes no more
 }
 
 // Trailers tell how much there should be, to whoever reads them (RFC 9110 §6.5).
 const (
 	exportedTrailer = "Edigw-Documents"
 	leftOutTrailer  = "Edigw-Left-Out"
+	nextTrailer     = "Edigw-Next" // only where there is more: what to give as after
 )
 
 // exportDocuments sends all documents that the parameters select, partner by partner,
@@ -101,6 +109,9 @@ func (c *call) exportDocuments() error {
 		return err
 	}
 	slices.Sort(partners)
+	if partners, f.After, err = c.behind(partners); err != nil {
+		return err
+	}
 	e := &export{call: c, at: time.Now().UTC()}
 	flow := &outflow{w: c.w, pace: cmp.Or(c.api.pace, defaultPace), begin: func() { e.header(format) }}
 	if c.r.Method == http.MethodHead {
@@ -124,6 +135,29 @@ func (c *call) exportDocuments() error {
 	panic(http.ErrAbortHandler)
 }
 
+// behind gives the partners from whose documents on an export goes that begins behind the
+// document of the parameter after, and that document's id.
+func (c *call) behind(partners []string) ([]string, string, error) {
+	text := c.text["after"]
+	if text == "" {
+		return partners, "", nil
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return nil, "", unfitParameter("parameter \"after\" is the document_id behind which to go on, not %q", text)
+	}
+	d, err := c.documentByID(id)
+	var unknown *problem
+	switch {
+	case errors.As(err, &unknown):
+		return nil, "", unfitParameter("parameter \"after\": there is no document %s where is looked; narrow by received_from instead", id)
+	case err != nil:
+		return nil, "", err
+	}
+	at, _ := slices.BinarySearch(partners, d.Partner)
+	return partners[at:], id.String(), nil
+}
+
 // soon is how long an answer may have no beginning: who asked waits no longer for one than
 // a minute, and it may take longer to find the first document.
 const soon = 5 * time.Second
@@ -132,7 +166,7 @@ func (e *export) header(format exportFormat) {
 	h := e.w.Header()
 	h.Set("Content-Type", format.contentType)
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="documents-%s%s"`, e.at.Format("20060102T150405Z"), format.ending))
-	h.Set("Trailer", exportedTrailer+", "+leftOutTrailer)
+	h.Set("Trailer", exportedTrailer+", "+leftOutTrailer+", "+nextTrailer)
 }
 
 // run writes the documents, and the end of the file when the audit log knows of it.
@@ -153,9 +187,13 @@ func (e *export) run(format exportFormat, f documents.Filter, partners []string,
 			}
 			return flow.open()
 		})
+		if errors.Is(err, errFull) {
+			break
+		}
 		if err != nil {
 			return err
 		}
+		f.After = ""
 	}
 	if err := w.last(); err != nil {
 		return err
@@ -174,6 +212,9 @@ func (e *export) run(format exportFormat, f documents.Filter, partners []string,
 	}
 	e.w.Header().Set(exportedTrailer, strconv.Itoa(e.count))
 	e.w.Header().Set(leftOutTrailer, strconv.Itoa(e.leftOut))
+	if e.next != "" {
+		e.w.Header().Set(nextTrailer, e.next)
+	}
 	return flow.end()
 }
 
@@ -186,6 +227,9 @@ func (e *export) record(action string) error {
 	detail := map[string]any{"asked": asked}
 	if action == "documents.exported" {
 		detail["documents"], detail["left_out"] = e.count, e.leftOut
+		if e.next != "" {
+			detail["next"] = e.next
+		}
 	}
 	text, err := json.Marshal(detail)
 	if err != nil {

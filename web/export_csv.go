@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -206,7 +207,7 @@ func (w *csvExport) writeRow(cell func(csvColumn) string) error {
 			w.row = append(w.row, ',')
 		}
 		text := cell(c)
-		if !strings.ContainsAny(text, "\",\r\n") {
+		if !strings.ContainsAny(text, `",`+cellEnds) {
 			w.row = append(w.row, text...)
 			continue
 		}
@@ -217,13 +218,39 @@ func (w *csvExport) writeRow(cell func(csvColumn) string) error {
 }
 
 // guarded puts an apostrophe before a text that a spreadsheet would take for a formula
-// (CWE-1236), and before one that begins with an apostrophe, so that the first one can
-// be cut from every cell that has one.
+// (CWE-1236), and wherever in it a cell would begin for one that splits lines at ';' or a
+// tab, as Excel does by the list separator of the country: it takes quotes for quotes only
+// where a cell begins for it, so that a line break in a text begins a line for it too.
+// One goes before each apostrophe there as well, so that one can be cut from each place.
 func guarded(text string) string {
-	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n'") || strings.HasPrefix(text, "＝") || strings.HasPrefix(text, "＋") || strings.HasPrefix(text, "－") || strings.HasPrefix(text, "＠") {
-		return "'" + text
+	var b strings.Builder
+	from := 0
+	for at := range len(text) {
+		if at > 0 && !strings.ContainsRune(cellEnds, rune(text[at-1])) {
+			continue
+		}
+		if at == 0 && strings.ContainsRune("\t\r\n", rune(text[0])) || calculates(text[at:]) {
+			b.WriteString(text[from:at])
+			b.WriteByte('\'')
+			from = at
+		}
 	}
-	return text
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// cellEnds are what may end a cell for a spreadsheet, beside the comma, which counts only
+// for one that knows our quotes.
+const cellEnds = ";\t\r\n"
+
+// calculates reports whether a cell that begins so is a formula, be there quotes before it
+// or not, or begins with an apostrophe.
+func calculates(text string) bool {
+	if strings.HasPrefix(text, "'") {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, `"`))
+	return strings.ContainsRune("=+-@＝＋－＠", first) && first != utf8.RuneError
 }
 
 func (w *csvExport) last() error  { return w.header() }

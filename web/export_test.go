@@ -13,9 +13,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -368,6 +370,45 @@ func TestExportAsCSV(t *testing.T) {
 	})
 }
 
+// Where the list separator is ';', as in German, Excel splits the lines of a file at it, and
+// at line breaks, whatever the quotes say that do not stand at a cell's beginning.
+func TestGuardedCells(t *testing.T) {
+	formula := regexp.MustCompile(`(?:^|[;\t\r\n])"*[=+\-@＝＋－＠]`)
+	for text, want := range map[string]string{
+		"": "", "coffee": "coffee", "a=b, c+d; e - f": "a=b, c+d; e - f", "=1+1": "'=1+1", "＝1": "'＝1", "\t=1": "'\t'=1", "'quoted": "''quoted",
+		"x;=1+1": "x;'=1+1", "x\t=1+1": "x\t'=1+1", "x\n=1+1": "x\n'=1+1", "x\r\n-2": "x\r\n'-2", "x;＝1": "x;'＝1", "=a;=b;=c": "'=a;'=b;'=c",
+		`x;"=1+1`: `x;'"=1+1`, `x;""=1`: `x;'""=1`, `"=1`: `'"=1`, `x;"y`: `x;"y`, "it's;'s": "it's;''s", ";;": ";;", "x;": "x;", "\n\n@": "'\n\n'@", `x;"`: `x;"`,
+	} {
+		got := guarded(text)
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if got != "" && formula.MatchString(got) {
+			t.Errorf("%q: %q has a formula", text, got)
+		}
+		// As the reference tells a program to have the text back.
+		if back := regexp.MustCompile(`(^|[;\t\r\n])'`).ReplaceAllString(got, "$1"); back != text {
+			t.Errorf("%q: %q gives %q back", text, got, back)
+		}
+	}
+}
+
+func FuzzGuardedCells(f *testing.F) {
+	formula := regexp.MustCompile(`(?:^|[;\t\r\n])"*[=+\-@＝＋－＠]`)
+	back := regexp.MustCompile(`(^|[;\t\r\n])'`)
+	f.Add("x;=1+1")
+	f.Add("a\r\n'\"\"-1\t\t＠")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := guarded(text)
+		if formula.MatchString(got) {
+			t.Errorf("%q: %q has a formula", text, got)
+		}
+		if utf8.ValidString(text) && back.ReplaceAllString(got, "$1") != text {
+			t.Errorf("%q: %q gives %q back", text, got, back.ReplaceAllString(got, "$1"))
+		}
+	})
+}
+
 func TestExportAsUBL(t *testing.T) {
 	r := filled(t)
 	r.stock("acme", 1, func(_ int, d *documents.Document) { d.Number, d.Currency = "no/currency", "" })
@@ -403,37 +444,124 @@ func TestExportAsUBL(t *testing.T) {
 	if !strings.Contains(files["export.json"], fmt.Sprintf(`"files": %d`, len(files)-2)) || !strings.Contains(files["export.json"], `"exported_by": "p. consumer"`) {
 		t.Errorf("%s", files["export.json"])
 	}
-	t.Run("what a zip takes no more is told too", func(t *testing.T) {
-		var b bytes.Buffer
-		c := &call{api: r.api, r: httptest.NewRequest(http.MethodGet, "/?format=ubl", nil)}
-		e := &export{call: c, out: bufio.NewWriter(&b)}
-		w := newUBLExport(e).(*ublExport)
-		w.most = 1
-		for _, d := range r.api.mustEach(t, "acme") {
-			if err := w.write(&d); err != nil {
-				t.Fatal(err)
-			}
+}
+
+// A zip that is full names the document behind which to go on, and nothing behind it is read.
+func TestUBLGoesOnBehindAFullZip(t *testing.T) {
+	r := newRig(t)
+	fit := func(i int, d *documents.Document) {
+		if i == 1 {
+			d.Currency = "" // of which no UBL can be made
 		}
-		if err := errors.Join(w.last(), w.close(), e.out.Flush()); err != nil {
+	}
+	all := append(r.stock("acme", 4, fit), r.stock("bolt", 5, fit)...)
+	zipped := func(t *testing.T, most, room int, query string) (e *export, files map[string]string, looked []string) {
+		t.Helper()
+		var b bytes.Buffer
+		req := httptest.NewRequest(http.MethodGet, Prefix+"/documents/export?format=ubl"+query, nil)
+		w := httptest.NewRecorder()
+		c := &call{api: r.api, r: req, w: w, who: accounts.Identity{Person: "p. consumer", Role: accounts.Consumer}}
+		var err error
+		if c.query, err = parseQuery(req.URL.Path, req.URL.RawQuery, exportFilters); err != nil {
 			t.Fatal(err)
 		}
-		if files := unpacked(t, b.String()); e.count != 1 || !strings.Contains(files["manifest.jsonl"], "narrower conditions") {
-			t.Errorf("%d files\n%s", e.count, files["manifest.jsonl"])
+		partners, after, err := c.behind([]string{"acme", "bolt"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e = &export{call: c, at: time.Now()}
+		format := exportFormat{"application/zip", ".zip", true, func(e *export) exportWriter {
+			u := newUBLExport(e).(*ublExport)
+			u.most, u.room = most, room
+			return watched{u, &looked}
+		}}
+		flow := &outflow{w: &bodyOf{w, &b}, pace: defaultPace, begin: func() {}}
+		e.out = bufio.NewWriter(flow)
+		if err := e.run(format, documents.Filter{Class: documents.ClassInvoice, After: after}, partners, flow); err != nil {
+			t.Fatal(err)
+		}
+		return e, unpacked(t, b.String()), looked
+	}
+	for name, c := range map[string]struct{ most, room, zips int }{
+		"by invoices, with a file or not": {4, 1 << 20, 3},
+		"by the bytes of its manifest":    {1 << 20, 1, 9},
+		"as many as there are":            {9, 1 << 20, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen []string
+			after, zips := "", 0
+			for {
+				e, files, looked := zipped(t, c.most, c.room, after)
+				zips++
+				lines := strings.Split(strings.TrimSpace(files["manifest.jsonl"]), "\n")
+				if e.next == "" {
+					seen = append(seen, looked...)
+					if strings.Contains(files["export.json"], "next") {
+						t.Errorf("%s", files["export.json"])
+					}
+					break
+				}
+				if len(lines) != len(looked) || !strings.Contains(lines[len(lines)-1], "after="+e.next) || !strings.Contains(files["export.json"], `"next": "`+e.next+`"`) || e.w.Header().Get("Edigw-Next") != e.next {
+					t.Fatalf("%d looked at, %s\n%s", len(looked), files["manifest.jsonl"], files["export.json"])
+				}
+				seen = append(seen, looked[:len(looked)-1]...) // the last one comes with the next zip
+				if after = "&after=" + e.next; e.next != seen[len(seen)-1] || zips > 9 {
+					t.Fatalf("next is %s behind %v", e.next, seen)
+				}
+			}
+			if diff := cmp.Diff(all, seen); diff != "" || zips != c.zips {
+				t.Errorf("%d zips, want %d\n%s", zips, c.zips, diff)
+			}
+		})
+	}
+	t.Run("JSON Lines go on behind a document too, with the partners that come then", func(t *testing.T) {
+		for query, want := range map[string][]string{"after=" + all[4]: all[5:], "after=" + all[1]: all[2:], "partner=acme&after=" + all[1]: all[2:4], "after=" + all[8]: nil} {
+			var got []string
+			_, body, broke := r.exported(query)
+			for line := range strings.Lines(body) {
+				var d struct {
+					ID string `json:"document_id"`
+				}
+				if err := json.Unmarshal([]byte(line), &d); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, d.ID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || broke != nil {
+				t.Errorf("%s: %v\n%s", query, broke, diff)
+			}
+		}
+	})
+	t.Run("behind a document that is not there, or none, it does not go on", func(t *testing.T) {
+		for query, want := range map[string]string{"after=x": "is the document_id behind which", "after=" + uuid.NewString(): "there is no document", "partner=acme&after=" + all[4]: "there is no document"} {
+			if a := r.ask(r.tokens[accounts.Consumer], http.MethodGet, "/documents/export?"+query, ""); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.problem(t).Detail, want) {
+				t.Errorf("%s: %d %s", query, a.status, a.body)
+			}
 		}
 	})
 }
 
-// mustEach gives all invoices of a partner.
-func (a *API) mustEach(t *testing.T, partner string) (list []documents.Stored) {
-	t.Helper()
-	if err := a.Documents.Each(t.Context(), documents.Filter{Partner: partner, Class: documents.ClassInvoice}, true, func(some []documents.Stored) error {
-		list = append(list, some...)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return list
+// watched notes which documents a writer is given.
+type watched struct {
+	exportWriter
+	looked *[]string
 }
+
+func (w watched) write(d *documents.Stored) error {
+	*w.looked = append(*w.looked, d.ID.String())
+	return w.exportWriter.write(d)
+}
+
+// bodyOf is a recorder whose body goes elsewhere.
+type bodyOf struct {
+	*httptest.ResponseRecorder
+	body *bytes.Buffer
+}
+
+func (b *bodyOf) Write(p []byte) (int, error) { return b.body.Write(p) }
+
+// SetWriteDeadline implements what http.ResponseController asks for.
+func (b *bodyOf) SetWriteDeadline(time.Time) error { return nil }
 
 func TestFileNamesOfUBL(t *testing.T) {
 	id := uuid.MustParse("01a22c53-8200-7000-8000-000000000000")

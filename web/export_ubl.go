@@ -14,8 +14,13 @@ import (
 	"github.com/edigw/edigw/documents/ubl"
 )
 
-// maxUBL bounds the files of a zip, whose names are held until its end.
-const maxUBL = 100_000
+// What a zip takes, since the names of its files and its manifest are held until its end:
+// so many invoices, be there a file of them or not, until the manifest has so many bytes,
+// packed.
+const (
+	maxUBL      = 100_000
+	maxManifest = 32 << 20
+)
 
 // ublExport writes a zip with a file for each invoice, and manifest.jsonl with a line for
 // each: its file and what has to be known of it, or why there is none.
@@ -26,7 +31,9 @@ type ublExport struct {
 	manifest bytes.Buffer // packed: it has a line for each
 	packer   *gzip.Writer
 	lines    *json.Encoder
-	most     int
+	most     int    // invoices
+	room     int    // bytes of the manifest
+	before   string // id of the invoice that was written last
 }
 
 // ublLine is a line of the manifest.
@@ -48,10 +55,11 @@ type ublSummary struct {
 	Asked   string    `json:"asked"` // the query
 	Files   int       `json:"files"`
 	LeftOut int       `json:"left_out"`
+	Next    string    `json:"next,omitempty"` // where there is more: what to give as after
 }
 
 func newUBLExport(e *export) exportWriter {
-	w := &ublExport{e: e, zip: zip.NewWriter(e.out), most: maxUBL}
+	w := &ublExport{e: e, zip: zip.NewWriter(e.out), most: maxUBL, room: maxManifest}
 	w.packer = gzip.NewWriter(&w.manifest)
 	w.lines = json.NewEncoder(w.packer)
 	w.lines.SetEscapeHTML(false)
@@ -60,11 +68,15 @@ func newUBLExport(e *export) exportWriter {
 
 func (w *ublExport) write(d *documents.Stored) error {
 	line := ublLine{Partner: d.Partner, Document: d.ID.String(), Number: d.Number, Live: d.Live}
-	if w.e.count == w.most {
-		line.LeftOut = "a zip takes no more invoices: ask for the rest with narrower conditions"
-		w.e.leftOut++
-		return w.lines.Encode(line)
+	if w.e.count+w.e.leftOut >= w.most || w.manifest.Len() >= w.room {
+		w.e.next = w.before
+		line.LeftOut = "a zip takes no more: this invoice and all behind it come with after=" + w.before
+		if err := w.lines.Encode(line); err != nil {
+			return err
+		}
+		return errFull
 	}
+	w.before = line.Document
 	w.xml.Reset()
 	remarks, err := ubl.Write(&w.xml, &d.Document)
 	var unfit *ubl.Unfit
@@ -116,7 +128,7 @@ func (w *ublExport) last() error {
 	if err := w.file("manifest.jsonl", r); err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(ublSummary{w.e.at.Truncate(time.Second), w.e.who.Person, w.e.api.Version, w.e.r.URL.RawQuery, w.e.count, w.e.leftOut}, "", "  ")
+	text, err := json.MarshalIndent(ublSummary{w.e.at.Truncate(time.Second), w.e.who.Person, w.e.api.Version, w.e.r.URL.RawQuery, w.e.count, w.e.leftOut, w.e.next}, "", "  ")
 	if err != nil {
 		return err
 	}
