@@ -159,7 +159,7 @@ var invoiceFacts = []fact{
 	{"BT-130", "lines.unit", "QTY 6411", "IT103, as Recommendation 20 where one says the same", []string{"L QTY+47:24.50:KGM"}, []string{"I IT1*1*24.50*KG*1"}, "KGM"},
 	{"", "lines.ordered_quantity", "QTY+21", "", []string{"L QTY+21:30"}, nil, "30"},
 	{"", "lines.detail.quantities.role", "QTY, others", "QTY, others", []string{"L QTY+47:5:PCE", "L QTY+12:3:PCE"}, []string{"L QTY*39*3*EA"}, "despatched"},
-	{"BT-131", "lines.net_amount", "MOA+203; 66 where there is none (edifact-d96a)", "PAM05 with PAM04 1, AMT+1", []string{"L MOA+203:120.00"}, []string{"L PAM****1*120.00"}, "120.00"},
+	{"BT-131", "lines.net_amount", "MOA+203; 66 where there is none, nor ALC of the line (edifact-d96a)", "PAM05 with PAM04 1, AMT+1", []string{"L MOA+203:120.00"}, []string{"L PAM****1*120.00"}, "120.00"},
 	{"BT-132", "lines.order_line", "RFF+ON 1156 of the line", "IT1, PL", []string{"L RFF+ON:B-1:10"}, []string{"I IT1*1*1*EA*1**PL*10"}, "10"},
 	{"BT-133", "lines.detail.references.role", "RFF+AWQ of the line", "", []string{"L RFF+AWQ:K-1"}, nil, "buyer_accounting"},
 	{"BT-134", "lines.detail.dates.role", "DTM+167, 194 of the line", "DTM+186 of the line", []string{"L DTM+167:20261101:102"}, []string{"L DTM*186*20261101"}, "period_start"},
@@ -546,9 +546,40 @@ func TestProfiles(t *testing.T) {
 			if len(order) == 1 {
 				want, kept = "100.00", 0
 			}
-			if got := d.Lines[0]; got.NetAmount.String() != want || got.Detail != nil && len(got.Detail.Amounts) != kept {
+			got := d.Lines[0]
+			if got.NetAmount.String() != want || got.Detail != nil && len(got.Detail.Amounts) != kept {
 				t.Errorf("%v: net %s, beside it %+v", order, got.NetAmount, got.Detail)
 			}
+			if kept > 0 && got.Detail.Amounts[0].Role != "goods" {
+				t.Errorf("%v: kept as %+v", order, got.Detail.Amounts)
+			}
+		}
+	})
+	t.Run("nor where allowances or charges stand between them", func(t *testing.T) {
+		line := func(more ...string) []byte {
+			return counted(change(t, invoicText(), ":EAN008", "", "MOA+203:100.00", strings.Join(append([]string{"MOA+66:100.00"}, more...), "'"),
+				"MOA+79:100.00", "MOA+79:90.00'MOA+125:90.00'MOA+128:100.00", "MOA+77:119.00", "MOA+77:107.10", "MOA+124:19.00", "MOA+124:17.10"))
+		}
+		d, errs := single(t, line("PRI+AAA:10.00'ALC+A++++DI'MOA+8:10.00"))
+		if l := d.Lines[0]; l.NetAmount.Valid() || len(l.Detail.Amounts) != 1 || l.Detail.Amounts[0].Role != "goods" || l.Detail.Amounts[0].Amount.String() != "100.00" {
+			t.Errorf("net %s, beside it %+v", l.NetAmount, l.Detail)
+		}
+		if len(errs) > 0 {
+			t.Errorf("what adds up is said not to: %v", errs)
+		}
+		if d.Totals.TaxInclusive.String() != "107.10" {
+			t.Errorf("the total with tax is %s", d.Totals.TaxInclusive)
+		}
+		if d, _ = single(t, change(t, line("ALC+A++++DI'MOA+8:10.00"), "MOA+77:107.10", "MOA+9:107.10")); d.Totals.TaxInclusive.Valid() {
+			t.Errorf("what is before allowances is the total with tax: %s", d.Totals.TaxInclusive)
+		}
+		d = mapBy(t, line("ALC+A++++DI'MOA+8:10.00"), set(t, "edifact-d96a", roles.Settings{roles.Amounts: {"66": "line_net"}, roles.Totals: {"128": "tax_inclusive"}}))
+		if d.Lines[0].NetAmount.String() != "100.00" || d.Totals.TaxInclusive.String() != "100.00" {
+			t.Errorf("a partner's settings are not meant: %s, %s", d.Lines[0].NetAmount, d.Totals.TaxInclusive)
+		}
+		second := change(t, line("ALC+A++++DI'MOA+8:10.00"), "UNS+S", "LIN+2++9520001000018:EN'QTY+47:1'MOA+66:7.00'UNS+S")
+		if d, _ = single(t, counted(second)); d.Lines[0].NetAmount.Valid() || d.Lines[1].NetAmount.String() != "7.00" {
+			t.Errorf("two lines have %s and %s", d.Lines[0].NetAmount, d.Lines[1].NetAmount)
 		}
 	})
 	t.Run("an issuer by setting is part of the identity, and the same without one stays it", func(t *testing.T) {

@@ -456,9 +456,13 @@ func (m *invoic) moa(s *segment) {
 	case m.line != nil:
 		if role == "line_net" && rank > m.net.rank {
 			if m.net.rank > 0 { // it says it with less certainty
-				m.line.detail().Amounts = append(m.line.detail().Amounts, m.net.Amount)
+				m.notNet(m.net.Amount, m.net.rank)
 			}
 			m.line.NetAmount, m.net = a.Amount, total{Amount: a, rank: rank}
+			return
+		}
+		if role == "line_net" {
+			m.notNet(a, rank)
 			return
 		}
 		m.line.detail().Amounts = append(m.line.detail().Amounts, a)

@@ -3,6 +3,7 @@ package documents
 import "github.com/edigw/edigw/documents/roles"
 
 func (m *invoic) openLine(s *segment) {
+	m.closeLine()
 	m.section, m.place = sectionLines, placeOpen
 	m.line = m.doc.addLine()
 	m.openedLine()
@@ -107,5 +108,21 @@ func (m *invoic) pri(l *Line, s *segment) {
 	l.detail().Prices = append(l.detail().Prices, p)
 }
 
-// closeLine ends a line.
-func (m *invoic) closeLine() { m.line = nil }
+// closeLine ends a line. What is quantity × price alone is not its net amount where
+// allowances or charges stand between them.
+func (m *invoic) closeLine() {
+	if l := m.line; l != nil && m.net.rank == roles.RankUnlessAdjusted && l.Detail != nil && len(l.Detail.AllowanceCharges) > 0 {
+		l.NetAmount = Number{}
+		m.notNet(m.net.Amount, m.net.rank)
+	}
+	m.line = nil
+}
+
+// notNet keeps an amount that might have been the line's net one.
+func (m *invoic) notNet(a Amount, rank uint8) {
+	if rank == roles.RankUnlessAdjusted {
+		a.Role = "goods"
+	}
+	d := m.line.detail()
+	d.Amounts = append(d.Amounts, a)
+}

@@ -7,8 +7,9 @@ import (
 )
 
 // edifactD96A is the plain directory of the nineties, as industry uses it without a
-// guide that has a name: many say a line's amount as goods item total, and the total of
-// the invoice as total amount, since the later codes were not there.
+// guide that has a name: many say a line's amount as goods item total, since the later
+// code was not there. Total amount (128) is left to a partner's settings: some say the
+// goods with it, before allowances, and some all that is to be paid.
 var edifactD96A = Profile{
 	Name: "edifact-d96a",
 	For:  "UN/EDIFACT D.96A and its neighbours, plain",
@@ -18,10 +19,7 @@ var edifactD96A = Profile{
 	},
 	EDIFACT: Entries{
 		Amounts: {
-			{"66", "line_net", 1}, // quantity × price, where there is no 203
-		},
-		Totals: {
-			{"128", "tax_inclusive", 10},
+			{"66", "line_net", RankUnlessAdjusted}, // quantity × price, where there is no 203
 		},
 	},
 }

@@ -37,6 +37,10 @@ type Entry struct {
 // Entries are those of each kind.
 type Entries [kinds][]Entry
 
+// RankUnlessAdjusted is that of an amount which is before the allowances and charges of a
+// line (EDIFACT 5025), and so its net amount only where there are none.
+const RankUnlessAdjusted = 1
+
 // RankOfSettings is above the rank of every table: what a partner's settings name is
 // meant.
 const RankOfSettings = 255
