@@ -19,6 +19,7 @@ type documentsExport struct {
 	Rows   string `placeholder:"WORD" help:"Of csv: a row for each of the documents, which is the default, or of their lines."`
 	Cells  string `placeholder:"WORD" help:"Of csv: guarded, the default, with an apostrophe before what a spreadsheet takes for a formula; or as-sent."`
 	File   string `short:"o" placeholder:"FILE" help:"The file to write; what it held before is replaced when all is there. Standard output if left out, or -."`
+	After  string `placeholder:"ID" help:"Go on behind this document, which an export that was not all names."`
 	connection
 }
 
@@ -41,7 +42,7 @@ func (c *documentsExport) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	resp, err := api.do(a, http.MethodGet, "/documents/export", filters(append(asked, "format", c.Format, "rows", c.Rows, "cells", c.Cells)...), "", nil)
+	resp, err := api.do(a, http.MethodGet, "/documents/export", filters(append(asked, "format", c.Format, "rows", c.Rows, "cells", c.Cells, "after", c.After)...), "", nil)
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func (c *documentsExport) pass(a *app, w io.Writer, name string, resp *http.Resp
 	if err != nil {
 		return fmt.Errorf("the export broke off, and what was written is not all of it: %w", err)
 	}
-	return c.done(a, name, count, left)
+	return c.done(a, name, count, left, resp.Trailer.Get("Edigw-Next"))
 }
 
 // replace writes a file beside its place, and moves it there when all has come.
@@ -109,7 +110,7 @@ func (c *documentsExport) replace(a *app, to place, resp *http.Response, p *expo
 	if err != nil {
 		return fmt.Errorf("the export broke off, and %s is as it was: %w", c.File, err)
 	}
-	return c.done(a, c.File+": ", count, left)
+	return c.done(a, c.File+": ", count, left, resp.Trailer.Get("Edigw-Next"))
 }
 
 // check looks whether the file has its end, for proxies that hide that an answer broke.
@@ -131,15 +132,24 @@ func (c *documentsExport) check(f *os.File, size int64) error {
 	return nil
 }
 
-// done says how much there is.
-func (c *documentsExport) done(a *app, file string, count, left int) error {
+// done says how much there is, and where there is more behind which document.
+func (c *documentsExport) done(a *app, file string, count, left int, next string) error {
 	switch {
+	case count < 0 && c.Format == "ubl":
+		a.progress("%show many documents that is was not told; export.json in it says so, and whether there are more", file)
+		return nil
 	case count < 0:
 		a.progress("%sall of it; how many documents that is was not told", file)
+		return nil
 	case left == 0:
 		a.progress("%s%s", file, plural(count, "document"))
 	default:
 		a.progress("%s%s; %d more cannot be UBL, manifest.jsonl in it says why", file, plural(count, "document"), left)
+	}
+	if next != "" {
+		a.progress("%sit takes no more: the rest comes with the same command and --after %s", file, printable(next))
+	}
+	if left > 0 || next != "" {
 		return &exit{exitPartly, nil}
 	}
 	return nil

@@ -174,6 +174,29 @@ func TestAnExportThatBreaksOffLeavesTheFileAsItWas(t *testing.T) {
 	})
 }
 
+func TestAZipThatIsFullIsToldWithWhatGoesOn(t *testing.T) {
+	asked := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Query().Get("after")
+		w.Header().Set("Trailer", "Edigw-Documents, Edigw-Left-Out, Edigw-Next")
+		if err := zip.NewWriter(w).Close(); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Edigw-Documents", "2")
+		w.Header().Set("Edigw-Left-Out", "0")
+		w.Header().Set("Edigw-Next", "01a22d9b-c3ad-7b87-a21a-781afc700000")
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "x.zip")
+	r := edigw(t, "", []string{"EDIGW_API=" + server.URL, "EDIGW_TOKEN=t"}, "documents", "export", "--format", "ubl", "-o", file, "--after", "01a22d9b-bcfa-7a4a-bcc9-b728cb800000")
+	if r.code != exitPartly || r.stderr != file+": 2 documents\n"+file+": it takes no more: the rest comes with the same command and --after 01a22d9b-c3ad-7b87-a21a-781afc700000\n" {
+		t.Errorf("exit %d: %s", r.code, r.stderr)
+	}
+	if got := <-asked; got != "01a22d9b-bcfa-7a4a-bcc9-b728cb800000" {
+		t.Errorf("asked behind %q", got)
+	}
+}
+
 // counted answers with a text, and says behind it how many documents that was.
 func counted(text, count string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
