@@ -273,6 +273,9 @@ func (g *Gateway) reread(ctx context.Context, in *intake, k *dedup.Key, v *dedup
 	if err := g.judge(in, p); err != nil {
 		return err
 	}
+	if err := g.yield(ctx, in, p); err != nil {
+		return err
+	}
 	if err := g.matchAnswers(ctx, in, p); err != nil {
 		return err
 	}

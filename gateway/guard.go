@@ -74,6 +74,9 @@ func (g *Gateway) guard(ctx context.Context, s *session, pl *plan) error {
 	}
 	for _, r := range pl.results {
 		r.dropped()
+		if err := r.insist(); err != nil {
+			return err
+		}
 		if err := g.openHeld(pl, r); err != nil {
 			return err
 		}
@@ -114,18 +117,16 @@ func (pl *plan) pass(p post, gd *dedup.Guard) (bool, error) {
 		return false, err
 	}
 	gd.KeepUntil(guardPurge(pl.in.now, p.r.p.owner.Retention.DedupWindow))
-	i, known := gd.Find(id.content)
-	if gd.Imported || known && gd.InForce(i) {
+	revision := p.revision()
+	i, absorbed := absorbs(gd, id.content, p.stamp(), revision)
+	if absorbed {
 		p.absorb(gd, i)
 		return false, nil
 	}
+	known := i >= 0
 	newer := p.stamp() > gd.Newest()
 	standing, stands := gd.Standing()
-	revision := p.revision()
 	switch {
-	case !newer && known, revision == documents.RevisionCopy && known:
-		p.absorb(gd, i)
-		return false, nil
 	case !newer && p.revises():
 		pl.stale = append(pl.stale, supersession{partner: gd.Partner, old: p.documentID(), new: gd.Latest(), number: len(gd.Documents) + 1})
 		gd.PostStale(id.content, p.documentID())
@@ -145,6 +146,17 @@ func (pl *plan) pass(p post, gd *dedup.Guard) (bool, error) {
 	}
 	p.post(gd, id.content)
 	return true, nil
+}
+
+// absorbs reports whether what a message says is said already by a document of the
+// guard, and by which: -1 where that is known by its number alone. What was replaced or
+// cancelled says no more than what is not newer, or a copy.
+func absorbs(gd *dedup.Guard, content [32]byte, stamp string, revision documents.Revision) (i int, absorbed bool) {
+	i, known := gd.Find(content)
+	if gd.Imported || known && gd.InForce(i) {
+		return i, true
+	}
+	return i, known && (stamp <= gd.Newest() || revision == documents.RevisionCopy)
 }
 
 func (p post) fate(f dedup.Fate) {

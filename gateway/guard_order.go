@@ -264,6 +264,14 @@ func (pl *plan) passGuards(ctx context.Context, s *session) error {
 // readEnds asks which documents of the guards stand no more. A decision that ends
 // one in the same moment, without its guard's lock, comes after this.
 func readEnds(ctx context.Context, s *session, guards map[dedup.GuardRef]*dedup.Guard) error {
+	queueEnds(s.batch, guards)
+	if err := s.flush(ctx); err != nil {
+		return fmt.Errorf("read which documents stand: %w", err)
+	}
+	return nil
+}
+
+func queueEnds(b *pgx.Batch, guards map[dedup.GuardRef]*dedup.Guard) {
 	of := map[uuid.UUID]*dedup.Guard{}
 	var partners []string
 	var ids []uuid.UUID
@@ -273,16 +281,12 @@ func readEnds(ctx context.Context, s *session, guards map[dedup.GuardRef]*dedup.
 			partners, ids = append(partners, gd.Partner), append(ids, d)
 		}
 	}
-	documents.QueueEnded(s.batch, partners, ids, func(d documents.Ended) {
+	documents.QueueEnded(b, partners, ids, func(d documents.Ended) {
 		gd := of[d.ID]
 		end := dedup.End{Superseded: d.Superseded, Cancelled: d.CancelledBy != nil, Cancellation: d.Cancellation, Stamp: d.Stamp}
 		end.Decided = end.Cancelled && !slices.Contains(gd.Documents, *d.CancelledBy)
 		gd.Over(d.ID, end)
 	})
-	if err := s.flush(ctx); err != nil {
-		return fmt.Errorf("read which documents stand: %w", err)
-	}
-	return nil
 }
 
 // passDocument decides the messages of one document, in the order of the payload.

@@ -80,6 +80,9 @@ type part struct {
 
 	elsewhere map[int][]*edi.Error // of messages: which of their units others name
 
+	yields  map[int][]*edi.Error // of messages that the policy alone refuses: what is told of them otherwise
+	yielded bool                 // the guard was asked which of them it absorbs
+
 	heard   []*heard // what it answers
 	matched bool     // with what we sent
 }

@@ -81,6 +81,10 @@ where an operator's decision cancelled, than that of the payload it put in the p
 | said the same, and nothing stands any more | original, newer | posted as the next revision, linked |
 | known otherwise | original | ` + "`known_document`" + `: held, or posted as a further document, linked, noted |
 
+What is absorbed is so whatever the partner's [` + "`checks`" + `](documents.md#findings) refuse by
+now: its document was posted before they did, and the findings are told as notes and
+warnings. What the guard would post or hold is refused.
+
 What is held is told by no CONTRL or 997: a partner who [takes them](../how-to/acknowledge.md#what-no-acknowledgement-says)
 gets one APERAK or 824 that names all that the interchange has held, and another when it is decided.
 

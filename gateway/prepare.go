@@ -48,6 +48,9 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 				return err
 			}
 		}
+		if err := g.yield(ctx, in, p); err != nil {
+			return err
+		}
 		if err := g.matchAnswers(ctx, in, p); err != nil {
 			return err
 		}
@@ -107,6 +110,7 @@ func needsPreparing(p *part, k *dedup.Key) bool {
 func (g *Gateway) judge(in *intake, p *part) error {
 	p.retained = in.Payload.Size() <= g.retained()
 	p.judged, p.docs, p.errs, p.listed, p.tooMany, p.units, p.elsewhere = p.judged[:0], nil, nil, nil, false, nil, nil
+	p.yields, p.yielded = nil, false
 	p.base = g.NewID()
 	if !p.retained {
 		p.ids.close()
@@ -143,6 +147,7 @@ func (g *Gateway) judge(in *intake, p *part) error {
 			if p.judged[i].fate == dedup.DeadMsg {
 				delete(p.errs, i)
 			}
+			delete(p.yields, i)
 			p.judged[i] = judgement{fate: dedup.RefusedMsg}
 		}
 	}
@@ -190,7 +195,9 @@ func (p *part) untilMessage(i int) error {
 
 // keep notes what was found of the next message.
 func (p *part) keep(j judgement, doc *documents.Document) error {
-	p.noteUnits(len(p.judged), doc)
+	if j.fate == dedup.Posted {
+		p.noteUnits(len(p.judged), doc)
+	}
 	p.judged = append(p.judged, j)
 	if len(p.judged) <= maxListed {
 		n := ""
@@ -219,19 +226,25 @@ func (g *Gateway) judgeMessage(p *part, i int, b *edi.Body) (judgement, *documen
 	if !slices.Contains(p.owner.Types, m.Type.Type) {
 		return p.refuse(i, unsupported(p, m, b)), nil
 	}
-	doc, errs, err := g.mapMessage(p, i, b)
+	doc, found, err := g.mapMessage(p, i, b)
 	if err != nil {
 		g.Log.Error("handler failed", "partner", p.owner.ID, "message_id", p.key.ID, "message", m.Reference, "type", m.Type.Type, "err", err)
 		p.remember(i, []*edi.Error{{Code: "not-processed", Severity: edi.SeverityNote,
 			Text: "The message was kept; processing it failed on our side.", Location: b.Segments[0].Location(0, 0)}})
 		return judgement{fate: dedup.DeadMsg}, nil
 	}
+	sound, errs := documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, found)
 	p.remember(i, errs)
-	if edi.Worst(errs) >= edi.SeverityError || doc == nil {
+	if edi.Worst(found) >= edi.SeverityError || doc == nil {
 		return judgement{fate: dedup.RefusedMsg}, nil
 	}
 	doc.ID = documentID(p.base, i)
-	return judgement{fate: dedup.Posted, revision: uint8(doc.Revision()), class: uint8(max(0, slices.Index(classes[:], doc.Class)))}, doc
+	j := judgement{fate: dedup.Posted, revision: uint8(doc.Revision()), class: uint8(max(0, slices.Index(classes[:], doc.Class)))}
+	if sound == nil { // by the policy
+		j.fate = dedup.RefusedMsg
+		p.mayYield(i, found)
+	}
+	return j, doc
 }
 
 func unsupported(p *part, m *edi.Message, b *edi.Body) *edi.Error {
@@ -261,8 +274,8 @@ func (p *part) onlyUnsupported() bool {
 	return n > 0 && len(p.taken) == 0 && edi.Worst(p.ic.Errors) < edi.SeverityError
 }
 
-// mapMessage runs the handler for the message's type, and has the partner's policy
-// judge what it found.
+// mapMessage runs the handler for the message's type. What becomes of what it found is
+// the partner's policy's to say: documents.Judge.
 func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Document, errs []*edi.Error, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -273,12 +286,10 @@ func (g *Gateway) mapMessage(p *part, i int, b *edi.Body) (doc *documents.Docume
 	for h := range g.Handlers {
 		if g.Handlers[h].Type == m.Type.Type {
 			doc, errs = g.Handlers[h].Map(p.ic, i, b, &documents.Reading{Roles: p.owner.Policy.Roles, Checks: p.owner.Policy.Checks})
-			doc, errs = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, errs)
 			return doc, errs, nil
 		}
 	}
 	doc, errs = documents.Generic(p.ic, i, b)
-	doc, errs = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, errs)
 	return doc, errs, nil
 }
 
@@ -300,7 +311,8 @@ func (g *Gateway) documentsOf(p *part, messages []int32, each func(i int, d *doc
 		if err != nil {
 			return fmt.Errorf("read %s again: %w", p.key.ID, err)
 		}
-		doc, _, err := g.mapMessage(p, i, b)
+		doc, found, err := g.mapMessage(p, i, b)
+		doc, _ = documents.Judge(p.owner.Policy.Checks, p.ic.Syntax, doc, found)
 		if err != nil || doc == nil {
 			return errors.Join(fmt.Errorf("message %d of %s read differently the second time", i, p.key.ID), err)
 		}
