@@ -89,6 +89,7 @@ func (e *each) next(ctx context.Context) (ids []uuid.UUID, err error) {
 			return nil, err
 		}
 	}
+	e.f.first, e.f.last = e.after, e.until
 	c := e.f.conditions()
 	c.add("d.document_id > ? and d.document_id <= ?", e.after, e.until)
 	rows, err := e.s.Pool.Query(ctx, `select d.document_id,

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,10 +16,10 @@ type Filter struct {
 	Partner string
 
 	// Conditions that an index serves: few documents are looked at, however many there
-	// are.
+	// are. Where many have the last three of them, a page looks at no more for it.
 	Number         string
-	NumberPrefix   string // number begins with it
 	MessageID      string // interchange key that brought it
+	NumberPrefix   string // number begins with it
 	OrderReference string // of the header; of up to 140 bytes, which the index has
 	SSCC           string // despatch advices that name this logistic unit
 
@@ -44,9 +45,10 @@ type Filter struct {
 
 	After string // Page.Next of the page before
 	Limit int    // 1 to 500; 0 means 50
-	Look  int    // documents that a page looks at where no index serves a condition; 0 means 50,000
+	Look  int    // documents that a page looks at where no index finds as few by a condition; 0 means 50,000
 
-	known uuid.UUID // what replaces or cancels and is later than this one is not known yet; zero: all is
+	known       uuid.UUID // what replaces or cancels and is later than this one is not known yet; zero: all is
+	first, last uuid.UUID // no others are looked at, both are; zero: no such bound
 }
 
 // NoReport is Filter.Report for documents of which nothing was reported.
@@ -101,7 +103,8 @@ func (f *Filter) Wide(now time.Time) error {
 // shortestPrefix of a number narrows enough, in bytes.
 const shortestPrefix = 3
 
-// indexed reports whether an index finds the few documents there are.
+// indexed reports whether an index may find the few documents there are; Store.few
+// looks whether it does.
 func (f *Filter) indexed() bool {
 	return f.Number != "" || len(f.NumberPrefix) >= shortestPrefix || f.MessageID != "" || f.ofAnOrder() || f.SSCC != ""
 }
@@ -111,11 +114,10 @@ func (f *Filter) ofAnOrder() bool {
 	return f.OrderReference != "" && len(f.OrderReference) <= maxIndexed
 }
 
-// sifts reports whether documents are read that are not selected, any number of them.
+// sifts reports whether there are conditions but those of the key.
 func (f *Filter) sifts() bool {
-	rest := *f
-	rest.ReceivedFrom, rest.ReceivedTo, rest.After, rest.Limit, rest.Look, rest.known = time.Time{}, time.Time{}, "", 0, 0, uuid.Nil
-	return !f.indexed() && rest != Filter{Partner: f.Partner}
+	return *f != Filter{Partner: f.Partner, ReceivedFrom: f.ReceivedFrom, ReceivedTo: f.ReceivedTo,
+		After: f.After, Limit: f.Limit, Look: f.Look, known: f.known, first: f.first, last: f.last}
 }
 
 // conditions are those of a statement, with their parameters.
@@ -167,20 +169,25 @@ func (f *Filter) conditions() *conditions {
 	if f.Number != "" {
 		c.add("d.number = ?", f.Number)
 	}
-	if f.NumberPrefix != "" { // a range is served by the index whatever the plan was made for
-		c.add("d.number >= ? and d.number < ?", f.NumberPrefix, f.NumberPrefix+"\U0010ffff")
-	}
 	if f.MessageID != "" {
 		c.add("d.message_id = ?", f.MessageID)
 	}
-	if f.OrderReference != "" {
+	if f.NumberPrefix != "" {
+		c.numbered(f.NumberPrefix)
+	}
+	switch {
+	case f.ofAnOrder():
+		c.ordered(f.OrderReference)
+	case f.OrderReference != "":
 		c.add("d.order_reference = ?", f.OrderReference)
 	}
-	if f.ofAnOrder() { // which the index is said to be for: maxIndexed
-		c.add("octet_length(d.order_reference) <= 140")
-	}
-	if f.SSCC != "" {
+	switch {
+	case f.SSCC == "":
+	case f.first == uuid.Nil && f.last == uuid.Nil:
 		c.add("d.document_id in (select p.document_id from document_package p where p.partner_id = $1 and p.sscc = ?)", trimSSCC(f.SSCC))
+	default: // the bounds of what is looked at hold for its packages, too
+		c.add("d.document_id in (select p.document_id from document_package p where p.partner_id = $1 and p.sscc = ? and p.document_id between ? and ?)",
+			trimSSCC(f.SSCC), f.first, cmp.Or(f.last, uuid.Max))
 	}
 	if !f.ReceivedFrom.IsZero() {
 		c.add("d.received_at >= ?", f.ReceivedFrom)

@@ -284,7 +284,7 @@ select 'acme', document_id, 1, lpad(substr(number, 4), 18, '0') from document`,
 		f.Partner = "acme"
 		c := f.conditions()
 		c.add("d.document_id < ?", newID(t))
-		sql, args := listSQL(c, 51)
+		sql, args := listSQL(c, 51, f.indexed())
 		rows, err := pool.Query(ctx, "explain "+sql, args...)
 		if err != nil {
 			t.Fatal(err)

@@ -367,7 +367,7 @@ func TestList(t *testing.T) {
 	})
 	t.Run("every statement finds its rows by partner", func(t *testing.T) {
 		for _, f := range []Filter{{Partner: "acme"}, {Partner: "acme", Number: "x"}, {Partner: "acme", MessageID: "x"}, {Partner: "acme", SSCC: "x", Live: true}} {
-			sql, args := listSQL(f.conditions(), 10)
+			sql, args := listSQL(f.conditions(), 10, f.indexed())
 			rows, err := pool.Query(ctx, "explain "+sql, args...)
 			if err != nil {
 				t.Fatal(err)

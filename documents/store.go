@@ -85,8 +85,9 @@ func (o orEmpty) ScanText(v pgtype.Text) error {
 	return nil
 }
 
-// List gives documents, newest first. Where no index serves a condition, a page looks
-// at f.Look documents, and may be shorter than f.Limit, or empty, with more behind it.
+// List gives documents, newest first. Where no index finds few by a condition, a page
+// looks at f.Look documents, and may be shorter than f.Limit, or empty, with more behind
+// it.
 func (s Store) List(ctx context.Context, f Filter) (Page, error) {
 	page, err := s.list(ctx, f)
 	if err != nil {
@@ -96,24 +97,35 @@ func (s Store) List(ctx context.Context, f Filter) (Page, error) {
 }
 
 func (s Store) list(ctx context.Context, f Filter) (page Page, err error) {
-	c := f.conditions()
+	var after uuid.UUID
 	if f.After != "" {
-		after, err := uuid.Parse(f.After)
-		if err != nil {
+		if after, err = uuid.Parse(f.After); err != nil {
 			return page, fmt.Errorf("cursor %q is not one of ours", f.After)
 		}
+	}
+	few := false
+	if f.sifts() {
+		look := cmp.Or(f.Look, defaultLook)
+		if few, err = s.few(ctx, &f, look); err != nil {
+			return page, err
+		}
+		if !few {
+			f.last = after
+			if f.first, err = s.reach(ctx, f, look); err != nil {
+				return page, err
+			}
+		}
+	}
+	c := f.conditions()
+	if after != uuid.Nil {
 		c.add("d.document_id < ?", after)
 	}
-	end, err := s.reach(ctx, f)
-	if err != nil {
-		return page, err
-	}
-	if end != uuid.Nil {
-		c.add("d.document_id >= ?", end)
-		page.Next = end.String()
+	if f.first != uuid.Nil {
+		c.add("d.document_id >= ?", f.first)
+		page.Next = f.first.String()
 	}
 	limit := min(cmp.Or(max(f.Limit, 0), 50), 500)
-	sql, args := listSQL(c, limit+1)
+	sql, args := listSQL(c, limit+1, few)
 	rows, err := s.Pool.Query(ctx, sql, args...)
 	if err != nil {
 		return page, err
@@ -128,11 +140,19 @@ func (s Store) list(ctx context.Context, f Filter) (page Page, err error) {
 	return page, err
 }
 
-func listSQL(c *conditions, limit int) (sql string, args []any) {
+// listSQL gives the statement of a page. Where few are found by an index, they are read
+// and sorted: the planner, which takes what is asked for to be spread evenly over the
+// years, would go back by the key until it has a page, through all that came since. It
+// cannot where it sorts by what the key is not of.
+func listSQL(c *conditions, limit int, few bool) (sql string, args []any) {
+	order := "d.document_id"
+	if few {
+		order = "uuid_send(d.document_id)" // whose bytes are in the same order
+	}
 	return `select ` + storedColumns + `
 from document d
 where ` + c.String() + `
-order by d.document_id desc
+order by ` + order + ` desc
 limit $` + strconv.Itoa(len(c.args)+1), append(c.args, limit)
 }
 
@@ -140,19 +160,16 @@ limit $` + strconv.Itoa(len(c.args)+1), append(c.args, limit)
 const defaultLook = 50_000
 
 // reach gives the last document that a page looks at, the zero id where it looks at all.
-func (s Store) reach(ctx context.Context, f Filter) (id uuid.UUID, err error) {
-	if !f.sifts() {
-		return id, nil
-	}
+func (s Store) reach(ctx context.Context, f Filter, look int) (id uuid.UUID, err error) {
 	c := f.window()
-	if f.After != "" {
-		c.add("d.document_id < ?", f.After)
+	if f.last != uuid.Nil {
+		c.add("d.document_id < ?", f.last)
 	}
 	// The key alone is read: the last one, and whether there is another behind it.
 	rows, err := s.Pool.Query(ctx, `select d.document_id from document d
 where `+c.String()+`
 order by d.document_id desc
-offset $`+strconv.Itoa(len(c.args)+1)+` limit 2`, append(c.args, cmp.Or(f.Look, defaultLook)-1)...)
+offset $`+strconv.Itoa(len(c.args)+1)+` limit 2`, append(c.args, look-1)...)
 	if err != nil {
 		return id, err
 	}
