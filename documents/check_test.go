@@ -330,6 +330,7 @@ var firing = []struct {
 	{"sscc-check-digit", func(t testing.TB) map[string][]byte {
 		return map[string][]byte{
 			"a DESADV":  despatched(t, "GIN+BJ+095200000004410021", "GIN+BJ+095200000004410022"),
+			"zeros":     despatched(t, "GIN+BJ+095200000004410021", "GIN+BJ+000000000000000000"),
 			"too short": despatched(t, "GIN+BJ+095200000004410021", "GIN+BJ+9520000000441002"),
 			"an 856":    notice856(t, "HL*3*2*I", "HL*9*2*P~MAN*GM*00095200000004410022~HL*3*9*I", "CTT*3", "CTT*4", "SE*10", "SE*12"),
 		}

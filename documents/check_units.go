@@ -14,7 +14,7 @@ func (m *mapping) checkUnits() {
 		if !validSSCC(u.SSCC) {
 			m.warn("sscc-check-digit", u.At, "%s is no valid SSCC: %s", shorten(u.SSCC), ssccFault(u.SSCC))
 		}
-		if seen == nil {
+		if seen == nil || u.SSCC == noSSCC {
 			continue
 		}
 		if first, ok := seen[u.SSCC]; ok {
@@ -31,6 +31,8 @@ func ssccFault(s string) string {
 		return "it is not all digits"
 	case len(s) != 18:
 		return "it has not 18 digits"
+	case s == noSSCC:
+		return "it is all zeros"
 	}
 	return "its check digit is wrong"
 }

@@ -58,10 +58,13 @@ func trimSSCC(s string) string {
 }
 
 // validSSCC reports whether s has 18 digits of which the last is the check digit
-// of the others (GS1 General Specifications, section 7.9.1).
+// of the others (GS1 General Specifications, section 7.9.1). QUIRK: zeros, whose check
+// digit is right, are filled in where there is none.
 func validSSCC(s string) bool {
-	return len(s) == 18 && isDigits(s) && checkDigit(s[:17]) == int(s[17]-'0')
+	return len(s) == 18 && s != noSSCC && isDigits(s) && checkDigit(s[:17]) == int(s[17]-'0')
 }
+
+const noSSCC = "000000000000000000"
 
 // checkDigit is that of 17 digits.
 func checkDigit(s string) int {

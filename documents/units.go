@@ -19,9 +19,12 @@ type Unit struct {
 // Units are the logistic units that a despatch advice names, in its order.
 func (d *Document) Units() []Unit { return d.units }
 
-// Comparable reports whether the SSCC is looked for in other despatch advices: what has
-// not its 18 digits may be anything.
-func (u Unit) Comparable() bool { return len(u.SSCC) == 18 && isDigits(u.SSCC) }
+// Comparable reports whether the SSCC is looked for in other despatch advices: what is not
+// valid may be anything.
+func (u Unit) Comparable() bool { return validSSCC(u.SSCC) }
+
+// maxCarried is how many packages of one SSCC are looked at.
+const maxCarried = 100
 
 // Carried is a despatch advice that names a logistic unit.
 type Carried struct {
@@ -34,19 +37,25 @@ type Carried struct {
 // each with the latest one of an SSCC: among those that are in force, came within a
 // year, and have not the number beside it, which another revision of the same despatch
 // has. GS1 lets an SSCC be used again after a year. Tests look for tests.
+//
+// Of the packages that have an SSCC, so many are looked at that a number which is filled in
+// for want of one, and stands everywhere, costs no more as the years go by.
 func QueueCarried(b *pgx.Batch, partnerID string, test bool, ssccs, numbers []string, each func(Carried)) {
 	b.Queue(`
 select k.at - 1, d.number, d.received_at
 from unnest($3::text[], $4::text[]) with ordinality as k (sscc, number, at)
 cross join lateral (
   select d.number, d.received_at
-  from document_package p
-  join document d on d.partner_id = p.partner_id and d.document_id = p.document_id
-  where p.partner_id = $1 and d.partner_id = $1 and p.sscc = k.sscc collate "C" and d.number <> k.number collate "C"
+  from (
+    select document_id from document_package
+    where partner_id = $1 and sscc = k.sscc collate "C"
+    limit $5) p
+  join document d on d.partner_id = $1 and d.document_id = p.document_id
+  where d.number <> k.number collate "C"
     and d.state = 'live' and d.superseded_by is null and d.cancelled_by is null and d.test = $2 and d.function_code not in ('1', '17')
     and d.received_at > now() - interval '1 year'
   order by d.document_id desc
-  limit 1) d`, partnerID, test, ssccs, numbers).Query(func(rows pgx.Rows) error {
+  limit 1) d`, partnerID, test, ssccs, numbers, maxCarried).Query(func(rows pgx.Rows) error {
 		var c Carried
 		_, err := pgx.ForEachRow(rows, []any{&c.At, &c.Number, &c.Received}, func() error {
 			each(c)

@@ -110,6 +110,21 @@ func TestUnitsElsewhere(t *testing.T) {
 			t.Errorf("%d posted; kept with LS-2 (-want +got):\n%s", r.posted(), diff)
 		}
 	})
+	t.Run("zeros, or a wrong check digit, name no unit that may be elsewhere", func(t *testing.T) {
+		r := newRig(t)
+		r.policy(func(p *partners.Policy) { p.Checks = partners.Checks{"sscc-elsewhere": "refuse"} })
+		for i := range 2 {
+			got := send(r, fmt.Sprint("Z", i), notice{number: fmt.Sprint("LS-", i), units: []string{"000000000000000000", "095200000004410015", "000000000000000000"}})
+			want := []string{
+				"warning sscc-check-digit in 1: 000000000000000000 is no valid SSCC: it is all zeros",
+				"warning sscc-check-digit in 1: 095200000004410015 is no valid SSCC: its check digit is wrong",
+				"warning sscc-check-digit in 1: 000000000000000000 is no valid SSCC: it is all zeros",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	})
 	t.Run("what a notice replaces, cancels or repeats is no other", func(t *testing.T) {
 		r := newRig(t)
 		send(r, "D1", notice{number: "LS-1", units: []string{pallet}})

@@ -71,7 +71,7 @@ var All = []Check{
 	{"negative-quantity", "warning", "12", outOfRange, "a despatched quantity below zero"},
 	{"line-unpacked", "note", "13", notMatching, "a despatched line that stands in no package, where others do"},
 	{"package-empty", "note", "13", missing, "a package in which nothing stands, neither in what it stands in, where others hold lines"},
-	{"sscc-check-digit", "warning", "12", incorrect, "not 18 digits, or the check digit is wrong; kept as sent"},
+	{"sscc-check-digit", "warning", "12", incorrect, "not 18 digits, or the check digit is wrong, or all zeros; kept as sent"},
 	{"sscc-repeated", "warning", "26", duplicate, "one SSCC twice in a notice; both are kept"},
 	{"sscc-elsewhere", "note", "26", duplicate, "an earlier despatch advice of the partner, of the last year and still in force, names the SSCC too. One unit may hold goods of several despatches, so both are kept"},
 	{More, "note", "", "", "more than 50 in a message, errors and others apart: how many are not listed. The first of each code always is, and what a partner has off takes no place"},
