@@ -1,5 +1,9 @@
 package cases_test
 
+// dated is what a file of case 38 is told beside its receipt: its invoice is of a year
+// after its interchange.
+const dated = "warning date-implausible, segment 3 DTM"
+
 // duplicates are the situations of duplicates and drift.
 var duplicates = []situation{
 	{number: 36, words: "the same control reference from two senders",
@@ -13,17 +17,17 @@ var duplicates = []situation{
 		does: "a drift (422 `payload-drift`, an operator can release it), unless the partner's `reuse_after` is set and has passed: then it is new",
 		tries: []try{
 			{name: "reuse_after: off", steps: []step{
-				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900", dated), stored: invoice("RG-25-900", "")},
 				{send: "38-ref-reuse-after-year-b.edi", aged: 380 * day, want: []string{"422 drift payload-drift", "04711 quarantined"}},
 			}, run: showsDrift("different_document")},
 			{name: "reuse_after: 365d", settings: "reuse_after: 365d", steps: []step{
-				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900", dated), stored: invoice("RG-25-900", "")},
 				{send: "38-ref-reuse-after-year-b.edi", aged: 380 * day,
 					want:   append([]string{"201 reuse"}, accepted("04711", "RG-26-900")[1:]...),
 					stored: both(invoice("RG-25-900", ""), invoice("RG-26-900", ""))},
 			}},
 			{name: "reuse_after: 365d, within it", settings: "reuse_after: 365d", steps: []step{
-				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900"), stored: invoice("RG-25-900", "")},
+				{send: "38-ref-reuse-after-year-a.edi", want: accepted("04711", "RG-25-900", dated), stored: invoice("RG-25-900", "")},
 				{send: "38-ref-reuse-after-year-b.edi", aged: 300 * day, want: []string{"422 drift payload-drift", "04711 quarantined"}},
 			}}}},
 

@@ -41,13 +41,14 @@ func (n *node) get(path string) string {
 
 // attr gives an attribute of the first element at a path.
 func (n *node) attr(path, name string) string {
-	for _, at := range n.all(path) {
-		for _, a := range at.Attrs {
-			if a.Name.Local == name {
-				return a.Value
-			}
-		}
+	found := n.all(path)
+	if len(found) == 0 {
 		return ""
+	}
+	for _, a := range found[0].Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
 	}
 	return ""
 }

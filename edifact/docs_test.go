@@ -20,7 +20,7 @@ func TestFindingsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "../edi/pass.go", "../edi/message.go", "../edi/findings.go", "../edi/stray.go", "../edi/lead.go")
-	code := regexp.MustCompile(`(?:\bSeverity\w+, (?:[sp]\.[\w.]+, )?|refuse\(|\.Stop\(|Code = |CodeText += |CodeEndMark = |\.Date, |seg, \d, [\w.(\[\])]+, |Code: )"([a-z0-9-]+)"|"(un[a-z]-(?:incomplete|malformed|date-length))"(?:, "\d+"|\))`)
+	code := regexp.MustCompile(`(?:\bSeverity\w+, (?:[sp]\.[\w.]+, )?|refuse\(|\.Stop\(|Code = |CodeText += |CodeEndMark = |\.Date, |seg, \d, [\w.(\[\])]+, |Code: )"([a-z][a-z0-9-]+)"|"(un[a-z]-(?:incomplete|malformed|date-length))"(?:, "\d+"|\))`)
 	known := map[string]bool{}
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
