@@ -66,12 +66,15 @@ func IndexPartitions(ctx context.Context, pool *pgxpool.Pool) error {
 
 // mendIndexes makes those indexes anew that are not valid: a migration that was broken
 // off leaves one, which is written and not read, and the next start takes it for what is
-// to be made. What a making anew that was broken off has left beside them goes.
+// to be made. What a making anew that was broken off has left beside them goes. Tables
+// that are somebody else's are left alone, and one index that cannot be made, as a unique
+// one of a person's over rows that are not, keeps no other from it.
 func mendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
 	rows, err := conn.Query(ctx, `
 		select c.relname::text, c.relname ~ '_cc(new|old)[0-9]*$'
 		from pg_index x join pg_class c on c.oid = x.indexrelid
 		where c.relkind = 'i' and c.relnamespace = 'public'::regnamespace and not x.indisvalid
+			and pg_has_role(c.relowner, 'usage') -- who makes an index anew has to own it
 			and not exists (select from pg_stat_progress_create_index p where p.relid = x.indrelid)
 		order by 1`)
 	if err != nil {
@@ -95,12 +98,15 @@ func mendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
 	}); err != nil {
 		return fmt.Errorf("look for indexes that were broken off: %w", err)
 	}
+	var failed []error
 	for _, make := range makes {
-		if err := make(); err != nil {
+		if err := make(); ctx.Err() != nil {
 			return err
+		} else if err != nil {
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // atLeisure runs statements that keep nobody waiting, however long they take themselves.

@@ -2,6 +2,7 @@ package migrations_test
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,6 +168,30 @@ func TestIndexesThatWereBrokenOff(t *testing.T) {
 	var left int
 	if err := pool.QueryRow(t.Context(), `select count(*) from pg_class where relname ~ '_cc(new|old)'`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d are left of making them anew, %v", left, err)
+	}
+}
+
+// TestAnIndexThatCannotBeMade: one that a person tried to make keeps none of ours from
+// being made anew, and is told of.
+func TestAnIndexThatCannotBeMade(t *testing.T) {
+	pool := pgtest.New(t)
+	for _, sql := range []string{`create table a_list (n int)`, `insert into a_list values (1), (1)`} {
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := pool.Exec(t.Context(), `create unique index concurrently a_list_once on a_list (n)`); err == nil {
+		t.Fatal("it was made")
+	}
+	if _, err := pool.Exec(t.Context(), `update pg_index set indisvalid = false where indexrelid = 'effect_done'::regclass`); err != nil {
+		t.Fatal(err)
+	}
+	if err := migrations.IndexPartitions(t.Context(), pool); err == nil || !strings.Contains(err.Error(), "a_list_once") {
+		t.Errorf("told: %v", err)
+	}
+	var valid bool
+	if err := pool.QueryRow(t.Context(), `select indisvalid from pg_index where indexrelid = 'effect_done'::regclass`).Scan(&valid); err != nil || !valid {
+		t.Errorf("the index of ours is valid: %t, %v", valid, err)
 	}
 }
 
