@@ -177,7 +177,18 @@ func (s *sender) send(partner string, args ...string) string {
 
 // refusals are what the journal holds of partner's refused deliveries, the latest
 // first: the outcome and who sent it.
-func refusals(t *testing.T, g *gatewayUnderTest, partner string) []string {
+//
+// They are journalled after the answer, so that it waits until there are so many.
+func refusals(t *testing.T, g *gatewayUnderTest, partner string, many int) (told []string) {
+	t.Helper()
+	waitFor(t, func() bool {
+		told = refusedSoFar(t, g, partner)
+		return len(told) >= many
+	})
+	return told
+}
+
+func refusedSoFar(t *testing.T, g *gatewayUnderTest, partner string) []string {
 	t.Helper()
 	var list struct {
 		Items []struct {
@@ -262,7 +273,7 @@ func TestPartnersByCertificate(t *testing.T) {
 		if got := s.send("acme", "--cert", newer, "--key", newerKey); got != "401" {
 			t.Error(got)
 		}
-		if diff := cmp.Diff([]string{"certificate-not-yet-valid 401 127.0.0.1", "expired-certificate 401 127.0.0.1"}, refusals(t, g, "acme")); diff != "" {
+		if diff := cmp.Diff([]string{"certificate-not-yet-valid 401 127.0.0.1", "expired-certificate 401 127.0.0.1"}, refusals(t, g, "acme", 2)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -320,7 +331,7 @@ func TestBehindAProxy(t *testing.T) {
 		if got := s.send("acme", "-H", header) + s.send("acme", "-H", header, "-H", "Authorization: Bearer "+token, "-H", "X-Forwarded-For: 203.0.113.5"); got != "401401" {
 			t.Error(got)
 		}
-		if diff := cmp.Diff([]string{"forged-certificate-header 401 127.0.0.1", "forged-certificate-header 401 127.0.0.1"}, refusals(t, g, "acme")); diff != "" {
+		if diff := cmp.Diff([]string{"forged-certificate-header 401 127.0.0.1", "forged-certificate-header 401 127.0.0.1"}, refusals(t, g, "acme", 2)); diff != "" {
 			t.Error(diff)
 		}
 		if got := s.send("acme", "-H", "Authorization: Bearer "+token); got != "201" {
