@@ -23,7 +23,7 @@ var exportFilters = slices.Concat(documentConditions, []Parameter{
 	{"format", Text, []string{"jsonl", "csv", "ubl"}},
 	{"rows", Text, []string{"documents", "lines"}},
 	{"cells", Text, []string{"guarded", "as-sent"}},
-	{"after", Text, nil},
+	{"after", ID, nil},
 })
 
 // exportFormat is a form in which documents leave together.
@@ -144,7 +144,7 @@ func (c *call) behind(partners []string) ([]string, string, error) {
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return nil, "", unfitParameter("parameter \"after\" is the document_id behind which to go on, not %q", text)
+		return nil, "", fmt.Errorf("parameter after was taken for an id: %w", err)
 	}
 	d, err := c.documentByID(id)
 	var unknown *problem

@@ -533,7 +533,10 @@ func TestUBLGoesOnBehindAFullZip(t *testing.T) {
 		}
 	})
 	t.Run("behind a document that is not there, or none, it does not go on", func(t *testing.T) {
-		for query, want := range map[string]string{"after=x": "is the document_id behind which", "after=" + uuid.NewString(): "there is no document", "partner=acme&after=" + all[4]: "there is no document"} {
+		if a := r.ask(r.tokens[accounts.Consumer], http.MethodGet, "/documents/export?after=x", ""); a.status != http.StatusBadRequest || !strings.Contains(a.problem(t).Detail, "must be an id") {
+			t.Errorf("%d %s", a.status, a.body)
+		}
+		for query, want := range map[string]string{"after=" + uuid.NewString(): "there is no document", "partner=acme&after=" + all[4]: "there is no document"} {
 			if a := r.ask(r.tokens[accounts.Consumer], http.MethodGet, "/documents/export?"+query, ""); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.problem(t).Detail, want) {
 				t.Errorf("%s: %d %s", query, a.status, a.body)
 			}

@@ -92,6 +92,8 @@ func understood(rt Route) []string {
 			line += " date"
 		case Decimal:
 			line += " " + isDecimal.String()
+		case ID:
+			line += " uuid"
 		case Limit:
 			line += " integer"
 		case Digest:

@@ -28,6 +28,7 @@ const (
 	Day                 // CCYY-MM-DD
 	Decimal             // like 119.00
 	Digest              // SHA-256, 64 hex digits
+	ID                  // a UUID
 	Cursor              // "next" of the page before
 	Limit               // 1 to 500 items, default 50
 )
@@ -49,7 +50,7 @@ var paging = []Parameter{{"cursor", Cursor, nil}, {"limit", Limit, nil}}
 
 // query holds the parameters of a request, each checked.
 type query struct {
-	text   map[string]string // of kinds Text, Day and Decimal
+	text   map[string]string // of kinds Text, Day, Decimal and ID
 	times  map[string]time.Time
 	digest []byte // the one parameter of kind Digest
 	list   string // whose cursors are taken and given: the path that was asked
@@ -101,6 +102,12 @@ func (q *query) set(p Parameter, v string) error {
 			return badParameter("parameter %q must be a number like 119.00, not %q", p.Name, v)
 		}
 		q.text[p.Name] = v
+	case ID:
+		id, err := uuid.Parse(v)
+		if err != nil {
+			return badParameter("parameter %q must be an id like 01a22d9b-c3ad-7b87-a21a-781afc700000, not %q", p.Name, v)
+		}
+		q.text[p.Name] = id.String()
 	case Digest:
 		b, err := hex.DecodeString(v)
 		if err != nil || len(b) != 32 {
