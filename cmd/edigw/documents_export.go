@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -74,14 +73,14 @@ func (c *documentsExport) open(a *app) (to place, stream *os.File, err error) {
 func (c *documentsExport) pass(a *app, w io.Writer, name string, resp *http.Response, p *exportProgress) error {
 	_, err := io.Copy(io.MultiWriter(w, p), resp.Body)
 	p.end()
-	var count, left int
+	var told exported
 	if err == nil {
-		count, left, err = p.tally(resp.Trailer)
+		told, err = p.tally(resp.Trailer)
 	}
 	if err != nil {
 		return fmt.Errorf("the export broke off, and what was written is not all of it: %w", err)
 	}
-	return c.done(a, name, count, left, resp.Trailer.Get("Edigw-Next"))
+	return c.done(a, name, told)
 }
 
 // replace writes a file beside its place, and moves it there when all has come.
@@ -97,12 +96,12 @@ func (c *documentsExport) replace(a *app, to place, resp *http.Response, p *expo
 	}()
 	size, err := io.Copy(io.MultiWriter(f, p), resp.Body)
 	p.end()
+	var said, told exported
 	if err == nil {
-		err = c.check(f.File, size)
+		said, err = c.check(f.File, size)
 	}
-	var count, left int
 	if err == nil {
-		count, left, err = p.tally(resp.Trailer)
+		told, err = p.tally(resp.Trailer)
 	}
 	if err == nil {
 		err = f.take()
@@ -110,46 +109,49 @@ func (c *documentsExport) replace(a *app, to place, resp *http.Response, p *expo
 	if err != nil {
 		return fmt.Errorf("the export broke off, and %s is as it was: %w", c.File, err)
 	}
-	return c.done(a, c.File+": ", count, left, resp.Trailer.Get("Edigw-Next"))
+	if told.count < 0 {
+		told = said
+	}
+	return c.done(a, c.File+": ", told)
 }
 
-// check looks whether the file has its end, for proxies that hide that an answer broke.
-func (c *documentsExport) check(f *os.File, size int64) error {
+// check looks whether the file has its end, for proxies that hide that an answer broke,
+// and gives what a zip says of itself.
+func (c *documentsExport) check(f *os.File, size int64) (exported, error) {
 	if c.Format == "ubl" {
-		_, err := zip.NewReader(f, size)
-		return err
+		return summaryOf(f, size)
 	}
 	if size == 0 {
-		return nil
+		return untold, nil
 	}
 	var last [1]byte
 	if _, err := f.ReadAt(last[:], size-1); err != nil {
-		return err
+		return untold, err
 	}
 	if last[0] != '\n' {
-		return errors.New("its last line has no end")
+		return untold, errors.New("its last line has no end")
 	}
-	return nil
+	return untold, nil
 }
 
 // done says how much there is, and where there is more behind which document.
-func (c *documentsExport) done(a *app, file string, count, left int, next string) error {
+func (c *documentsExport) done(a *app, file string, told exported) error {
 	switch {
-	case count < 0 && c.Format == "ubl":
+	case told.count < 0 && c.Format == "ubl": // of a stream, which cannot be looked into
 		a.progress("%show many documents that is was not told; export.json in it says so, and whether there are more", file)
-		return nil
-	case count < 0:
+		return &exit{exitPartly, nil}
+	case told.count < 0:
 		a.progress("%sall of it; how many documents that is was not told", file)
 		return nil
-	case left == 0:
-		a.progress("%s%s", file, plural(count, "document"))
+	case told.left == 0:
+		a.progress("%s%s", file, plural(told.count, "document"))
 	default:
-		a.progress("%s%s; %d more cannot be UBL, manifest.jsonl in it says why", file, plural(count, "document"), left)
+		a.progress("%s%s; %d more cannot be UBL, manifest.jsonl in it says why", file, plural(told.count, "document"), told.left)
 	}
-	if next != "" {
-		a.progress("%sit takes no more: the rest comes with the same command and --after %s", file, printable(next))
+	if told.next != "" {
+		a.progress("%sit takes no more: the rest comes with the same command and --after %s", file, printable(told.next))
 	}
-	if left > 0 || next != "" {
+	if told.left > 0 || told.next != "" {
 		return &exit{exitPartly, nil}
 	}
 	return nil
@@ -198,20 +200,21 @@ func (p *exportProgress) end() {
 	}
 }
 
-// tally gives how many documents the gateway says that it sent, and how many it left out;
-// -1 where a proxy kept that back. Lines are counted here too.
-func (p *exportProgress) tally(told http.Header) (count, left int, err error) {
-	for name, into := range map[string]*int{"Edigw-Documents": &count, "Edigw-Left-Out": &left} {
-		text := told.Get(name)
+// tally gives what the gateway says behind all, untold where a proxy kept that back. Lines
+// are counted here too.
+func (p *exportProgress) tally(trailer http.Header) (told exported, err error) {
+	for name, into := range map[string]*int{"Edigw-Documents": &told.count, "Edigw-Left-Out": &told.left} {
+		text := trailer.Get(name)
 		if text == "" {
-			return -1, 0, nil
+			return untold, nil
 		}
 		if *into, err = strconv.Atoi(text); err != nil {
-			return 0, 0, fmt.Errorf("the gateway says that it sent %q documents", text)
+			return untold, fmt.Errorf("the gateway says that it sent %q documents", text)
 		}
 	}
-	if p.lines && count != p.count {
-		return 0, 0, fmt.Errorf("the gateway sent %s, but %s came", plural(count, "document"), plural(p.count, "line"))
+	if p.lines && told.count != p.count {
+		return untold, fmt.Errorf("the gateway sent %s, but %s came", plural(told.count, "document"), plural(p.count, "line"))
 	}
-	return count, left, nil
+	told.next = trailer.Get("Edigw-Next")
+	return told, nil
 }

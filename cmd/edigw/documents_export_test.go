@@ -175,26 +175,56 @@ func TestAnExportThatBreaksOffLeavesTheFileAsItWas(t *testing.T) {
 }
 
 func TestAZipThatIsFullIsToldWithWhatGoesOn(t *testing.T) {
-	asked := make(chan string, 1)
+	const next = "01a22d9b-c3ad-7b87-a21a-781afc700000"
+	asked, kept := make(chan string, 1), false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.URL.Query().Get("after")
-		w.Header().Set("Trailer", "Edigw-Documents, Edigw-Left-Out, Edigw-Next")
-		if err := zip.NewWriter(w).Close(); err != nil {
+		if !kept {
+			w.Header().Set("Trailer", "Edigw-Documents, Edigw-Left-Out, Edigw-Next")
+		}
+		z := zip.NewWriter(w)
+		f, err := z.Create("export.json")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		fmt.Fprintf(f, `{"exported_by": "books", "files": 2, "left_out": 0, "next": %q}`, next)
+		if err := z.Close(); err != nil {
 			t.Error(err)
 		}
-		w.Header().Set("Edigw-Documents", "2")
-		w.Header().Set("Edigw-Left-Out", "0")
-		w.Header().Set("Edigw-Next", "01a22d9b-c3ad-7b87-a21a-781afc700000")
+		if !kept {
+			w.Header().Set("Edigw-Documents", "2")
+			w.Header().Set("Edigw-Left-Out", "0")
+			w.Header().Set("Edigw-Next", next)
+		}
 	}))
 	defer server.Close()
+	export := func(t *testing.T, file string) ran {
+		t.Helper()
+		r := edigw(t, "", []string{"EDIGW_API=" + server.URL, "EDIGW_TOKEN=t"}, "documents", "export", "--format", "ubl", "-o", file, "--after", "01a22d9b-bcfa-7a4a-bcc9-b728cb800000")
+		if got := <-asked; got != "01a22d9b-bcfa-7a4a-bcc9-b728cb800000" {
+			t.Errorf("asked behind %q", got)
+		}
+		return r
+	}
 	file := filepath.Join(t.TempDir(), "x.zip")
-	r := edigw(t, "", []string{"EDIGW_API=" + server.URL, "EDIGW_TOKEN=t"}, "documents", "export", "--format", "ubl", "-o", file, "--after", "01a22d9b-bcfa-7a4a-bcc9-b728cb800000")
-	if r.code != exitPartly || r.stderr != file+": 2 documents\n"+file+": it takes no more: the rest comes with the same command and --after 01a22d9b-c3ad-7b87-a21a-781afc700000\n" {
-		t.Errorf("exit %d: %s", r.code, r.stderr)
-	}
-	if got := <-asked; got != "01a22d9b-bcfa-7a4a-bcc9-b728cb800000" {
-		t.Errorf("asked behind %q", got)
-	}
+	goesOn := file + ": 2 documents\n" + file + ": it takes no more: the rest comes with the same command and --after " + next + "\n"
+	t.Run("by the gateway", func(t *testing.T) {
+		if r := export(t, file); r.code != exitPartly || r.stderr != goesOn {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+	kept = true
+	t.Run("by the zip, where a proxy keeps back what the gateway says", func(t *testing.T) {
+		if r := export(t, file); r.code != exitPartly || r.stderr != goesOn {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
+	t.Run("in a stream it is not known then, and not taken for all", func(t *testing.T) {
+		if r := export(t, "-"); r.code != exitPartly || r.stderr != "how many documents that is was not told; export.json in it says so, and whether there are more\n" {
+			t.Errorf("exit %d: %s", r.code, r.stderr)
+		}
+	})
 }
 
 // counted answers with a text, and says behind it how many documents that was.
