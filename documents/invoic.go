@@ -499,6 +499,7 @@ func (m *invoic) finish() {
 	if d.IssueDate == "" {
 		m.warn("issue-date-missing", m.at, "the message says no document date")
 	}
+	m.settleDue()
 	d.LineCount = len(d.Lines)
 	d.Issuer = m.issuer("issuer", "supplier")
 	d.Supplier = m.short("supplier")

@@ -1,5 +1,7 @@
 package documents
 
+import "slices"
+
 // The terms of payment that are not when to pay (UNTDID 4279).
 const (
 	termPenalty  = "20"
@@ -32,11 +34,28 @@ func (m *invoic) termDate(date Date) {
 }
 
 // due takes BT-9: the first day that is said. QUIRK: some say 13, when to pay, of a
-// discount or a penalty too; a day that is not of one (lesser) goes before it.
+// discount or a penalty too; a day that is not of one (lesser) goes before it, and so
+// does what says no day: see settleDue.
 func (m *invoic) due(date Date, lesser bool) {
 	day := date.Day()
 	if day == "" || m.doc.DueDate != "" && (lesser || !m.lesser) {
 		return
 	}
 	m.doc.DueDate, m.lesser = day, lesser
+}
+
+// settleDue takes the day of a discount or a penalty away as BT-9 where another term, or
+// the header, says when to pay without a day: in days, in words, by a code.
+func (m *invoic) settleDue() {
+	if !m.lesser {
+		return
+	}
+	said := slices.ContainsFunc(m.doc.Detail.Dates, func(d Date) bool { return d.Role == "due" })
+	for i := range m.invoice.Terms {
+		t := &m.invoice.Terms[i]
+		said = said || t.Type != termDiscount && t.Type != termPenalty && (t.Count != "" || t.Text != "" || t.Code != "" || t.Dates != nil)
+	}
+	if said {
+		m.doc.DueDate = ""
+	}
 }

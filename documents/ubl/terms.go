@@ -24,7 +24,8 @@ var (
 var toPay = []string{"9", "86"}
 
 // dueDate gives BT-9, "" where several days are named or a part alone is due: a reader
-// would pay all on the first of them. What is due when, the terms say.
+// would pay all on the first of them. Nor is it a day that only a discount or a penalty
+// says. What is due when, the terms say.
 func (o *out) dueDate() string {
 	var days []string
 	add := func(list []documents.Date) {
@@ -36,16 +37,20 @@ func (o *out) dueDate() string {
 	}
 	add(o.d.Detail.Dates)
 	o.day("BT-9", "due") // which tells of a second
-	parts := false
+	parts, lesser := false, false
 	for i := range o.invoice.Terms {
 		t := &o.invoice.Terms[i]
 		if t.Type == penaltyTerm || t.Type == discountTerm {
+			lesser = lesser || slices.ContainsFunc(t.Dates, func(d documents.Date) bool { return d.Role == "due" && d.Day() == o.d.DueDate })
 			continue
 		}
 		add(t.Dates)
 		parts = parts || t.Type == instalmentTerm || o.isPart(t)
 	}
 	switch due := o.d.DueDate; {
+	case due != "" && len(days) == 0 && lesser:
+		o.tell(LeftOut, "BT-9", "%s as the date when all is due: only a discount or a penalty says it", due)
+		return ""
 	case due == "" || len(days) < 2 && !parts:
 		if len(days) == 1 && due != "" {
 			return days[0] // QUIRK: some say 13, when to pay, of a discount too, before the term itself

@@ -59,6 +59,12 @@ func TestTerms(t *testing.T) {
 		{"figures beside a text are said too", "PAT+1+:::net+5:3:D:30'", "", "net\npayable within 30 days after the date of the invoice", nil},
 		{"an amount without a day is left out", "PAT+1'MOA+9:5.00'", "", "", unsaid("1", "its amount 9")},
 		{"a date that is no day is left out", "PAT+1'DTM+209:202612:610'", "", "", unsaid("1", "its date 209, 2026-12")},
+		{"when to pay, of a discount, is not when all is due", "PAT+22'DTM+13:20261207:102'PCD+12:2'PAT+1++5:3:D:30'", "",
+			"2 % discount if paid until 2026-12-07\npayable within 30 days after the date of the invoice", nil},
+		{"nor of a penalty", "PAT+20'DTM+13:20261207:102'PCD+15:9'PAT+1++5:3:D:30'", "",
+			"9 % penalty if paid later than 2026-12-07\npayable within 30 days after the date of the invoice", nil},
+		{"nor where nothing else is said, which is told", "PAT+22'DTM+13:20261207:102'PCD+12:2'", "", "2 % discount if paid until 2026-12-07",
+			[]string{"BT-9: 2026-12-07 as the date when all is due: only a discount or a penalty says it"}},
 		{"when to pay, of a discount alone, gives way to the term's", "PAT+22'DTM+13:20261207:102'PCD+12:2'PAT+1'DTM+13:20261227:102'", "2026-12-27", "2 % discount if paid until 2026-12-07", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,6 +91,8 @@ func TestTermsX12(t *testing.T) {
 		{"what is deferred is said", "ITD*04*3****20261227***20270127*10000", "", "payable until 2026-12-27\n100.00 EUR deferred until 2027-01-27", "BT-9"},
 		{"a day of the month is left out", "ITD*09*3*****30******10", "", "", "when: 30 D"},
 		{"days at the end of the month are left out", "ITD*02*3*****30", "", "", "its code, 02"},
+		{"the day of a discount is not when all is due", "ITD*08*3*2*20261207***30", "", "2 % discount if paid until 2026-12-07\npayable within 30 days after the date of the invoice", ""},
+		{"nor is it alone", "ITD*22*3*2*20261207", "", "2 % discount if paid until 2026-12-07", ""},
 		{"days net are said", "ITD*08*3*2**10**30", "", "2 % discount if paid within 10 days after the date of the invoice\npayable within 30 days after the date of the invoice", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,6 +162,23 @@ func TestNothingOfPaymentIsLost(t *testing.T) {
 	}
 	for _, terms := range []string{
 		"PAT+10'DTM+13:20261227:102'MOA+9:100.00'", "PAT+20++9:3:D:30'PCD+15:9'", "PAT+20'PCD+15:9'", "PAT+22++66'PCD+12:2'", "PAT+22'DTM+12:20261207:102'MOA+52:5.00:USD'",
+// TestDueOfADiscountThatIsStored: a document that was stored while the day of a discount
+// stood as its due date says so no more.
+func TestDueOfADiscountThatIsStored(t *testing.T) {
+	d := of(t, invoice("PAT+22'DTM+13:20261207:102'PCD+12:2'PAT+1++5:3:D:30'", line))
+	for _, credit := range []string{"380", "381"} {
+		d.TypeCode, d.DueDate = credit, "2026-12-07"
+		file, list := written(t, d)
+		if got := leaves(t, file); got["DueDate"]+got["PaymentMeans/PaymentDueDate"] != "" {
+			t.Errorf("%s: due on %s%s", credit, got["DueDate"], got["PaymentMeans/PaymentDueDate"])
+		}
+		want := []string{"BT-9: 2026-12-07 as the date when all is due: only a discount or a penalty says it"}
+		if diff := cmp.Diff(want, told(list, "BT-9")); diff != "" {
+			t.Errorf("%s: told: %s", credit, diff)
+		}
+	}
+}
+
 		"PAT+1++29:3:D:30'", "PAT+1++5:6:D:30'", "PAT+2++9:7:M:2'", "PAT+1+08:::net+5:3:WD:30'", "PAT+1'DTM+209:20261227:102'MOA+400:3.00'", "PYT+21++5+3+D+30'PCD+7:50'",
 	} {
 		d := of(t, invoice("CUX+2:EUR:4+6:SEK:11+9.5'"+terms, line))
