@@ -114,11 +114,10 @@ func readInstant(d Date, v string) (Date, dateFault) {
 	var ok bool
 	if d.Value, ok = parseInstant(v); !ok {
 		d.Value = ""
-		switch len(v) {
-		case 6, 8, 10, 12, 14:
+		if hasLength(d.Format, len(v)) {
 			return d, dateImpossible
 		}
-		return d, dateUnlike
+		return d, dateUnlike // a month that is called 102, say
 	}
 	if d.Format != "" && (len(v) != formatLength(d.Format) || d.Format == "202") {
 		return d, dateMismatch
@@ -139,6 +138,15 @@ func formatLength(format string) int {
 		return 12
 	}
 	return 14
+}
+
+// hasLength reports whether a value of n digits is as long as its plain format says;
+// without a format, as any of them.
+func hasLength(format string, n int) bool {
+	if format == "" {
+		return n == 6 || n == 8 || n == 10 || n == 12 || n == 14
+	}
+	return n == formatLength(format)
 }
 
 // parseInstant reads YYMMDD, CCYYMMDD, YYMMDDHHMM, CCYYMMDDHHMM and

@@ -40,6 +40,11 @@ func TestDatesThatAreWrittenOtherwise(t *testing.T) {
 		{"X12: a colon in TM", "TM*14:30", "note date-format"},
 		{"X12: D6 of other length", "D6*26331", "note date-format"},
 		{"X12: half of RDT", "RDT*202611271430", "note date-format"},
+		{"X12: a month in D8", "D8*202701", "note date-format"},
+		{"X12: a time in D8 that there is not", "D8*202611272600", "note date-format"},
+		{"X12: an hour in DT without its minutes", "DT*2026112714", "note date-format"},
+		{"X12: a day in DT that there is not", "DT*20261131", "note date-format"},
+		{"X12: a day in D6 that there is not", "D6*20261131", "note date-format"},
 		{"X12: D8 with a time", "D8*202611271430", "warning date-format"},
 		{"X12: zeros for a day", "D8*00000000", "warning date-empty"},
 		{"X12: midnight", "TM*0000", ""},
@@ -69,7 +74,7 @@ func TestDatesThatAreWrittenOtherwise(t *testing.T) {
 		})
 	}
 	t.Run("so does a day of X12, and RD8 that is no period", func(t *testing.T) {
-		for _, dtm := range []string{"D8*20261131", "RD8*20261127"} {
+		for _, dtm := range []string{"D8*20261131", "D6*261131", "DT*202611271460", "RD8*20261127"} {
 			_, all := read(t, invoice810(t, "DTM*011*20261126", "DTM*011****"+dtm))
 			if got := codes(all[0].errs); all[0].doc != nil || !slices.Contains(got, "error invalid-date") {
 				t.Errorf("%s: got %v", dtm, got)
