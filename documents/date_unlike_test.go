@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -39,12 +40,12 @@ func TestDatesThatAreWrittenOtherwise(t *testing.T) {
 		{"X12: hyphens in D8", "D8*2026-11-27", "note date-format"},
 		{"X12: a colon in TM", "TM*14:30", "note date-format"},
 		{"X12: D6 of other length", "D6*26331", "note date-format"},
-		{"X12: half of RDT", "RDT*202611271430", "note date-format"},
 		{"X12: a month in D8", "D8*202701", "note date-format"},
 		{"X12: a time in D8 that there is not", "D8*202611272600", "note date-format"},
 		{"X12: an hour in DT without its minutes", "DT*2026112714", "note date-format"},
 		{"X12: a day in DT that there is not", "DT*20261131", "note date-format"},
 		{"X12: a day in D6 that there is not", "D6*20261131", "note date-format"},
+		{"X12: half of RDT", "RDT*202611271430", "note date-format"},
 		{"X12: D8 with a time", "D8*202611271430", "warning date-format"},
 		{"X12: zeros for a day", "D8*00000000", "warning date-empty"},
 		{"X12: midnight", "TM*0000", ""},
@@ -81,6 +82,25 @@ func TestDatesThatAreWrittenOtherwise(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDaysOfADespatch: of its two days the first that is said counts, and what says none,
+// before it or behind it, takes neither away.
+func TestDaysOfADespatch(t *testing.T) {
+	for _, said := range []string{"%s:%s:102'", "%s:%s:102'%[1]s:1000:401'", "%s:1000:401'%[1]s:%s:102'", "%s:%s:102'%[1]s:202612:610'", "%s:%s:102'%[1]s:20261215:102'"} {
+		t.Run(fmt.Sprintf(said, "DTM+11", "20261128"), func(t *testing.T) {
+			d, _ := single(t, despatched(t, "DTM+11:20261128:102'", fmt.Sprintf(said, "DTM+11", "20261128")))
+			if got := d.Detail.Despatch; got.DespatchDate != "2026-11-28" || got.EstimatedDelivery != "2026-11-29" {
+				t.Errorf("despatched on %q, to arrive on %q", got.DespatchDate, got.EstimatedDelivery)
+			}
+		})
+		t.Run(fmt.Sprintf(said, "DTM+17", "20261129"), func(t *testing.T) {
+			d, _ := single(t, despatched(t, "DTM+17:20261129:102'", fmt.Sprintf(said, "DTM+17", "20261129")))
+			if got := d.Detail.Despatch; got.DespatchDate != "2026-11-28" || got.EstimatedDelivery != "2026-11-29" {
+				t.Errorf("despatched on %q, to arrive on %q", got.DespatchDate, got.EstimatedDelivery)
+			}
+		})
+	}
 }
 
 // TestDatesWithoutADay: what says a month, or was not read, stands beside the columns,

@@ -192,12 +192,12 @@ func (m *desadv) dtm(s *segment) {
 		}
 	default:
 		d.Detail.Dates = append(d.Detail.Dates, date)
-		switch date.Role {
-		case "issue":
+		switch { // of those that say a day the first counts
+		case date.Role == "issue":
 			m.issuedOn(date)
-		case "despatch":
+		case date.Role == "despatch" && m.despatch.DespatchDate == "":
 			m.despatch.DespatchDate = date.Day()
-		case "estimated_delivery":
+		case date.Role == "estimated_delivery" && m.despatch.EstimatedDelivery == "":
 			m.despatch.EstimatedDelivery = date.Day()
 		}
 	}

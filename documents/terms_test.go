@@ -25,6 +25,7 @@ func TestDueDate(t *testing.T) {
 		{"days of another discount are none of all that is due", "PAT+22'DTM+13:20261207:102'PAT+22++5:3:D:30'", "", "2026-12-07"},
 		{"days of a line are the line's", "PAT+22'DTM+13:20261207:102'", "PAT+1++5:3:D:30'", "2026-12-07"},
 		{"of a line it is not the document's", "", "PAT+1'DTM+13:20261227:102'", ""},
+		{"a time wipes no day", "DTM+13:20261227:102'DTM+13:1000:401'", "", "2026-12-27"},
 		{"a week is no day", "PAT+1'DTM+13:202648:616'PAT+1'DTM+13:20261227:102'", "", "2026-12-27"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
