@@ -69,8 +69,10 @@ func (o *out) paymentCode() string {
 // accounts gives those to pay to (BG-17), each once, and the buyer's to debit (BT-91).
 // Where the payee (BG-10) is another than the seller and names an account, that one is
 // to be paid to: who pays to the seller then has not paid, as where claims are assigned
-// to a factor. QUIRK: in examples of CEN/TS 16931-3-4 an account is said twice, once
-// with its bank.
+// to a factor. Where it names none, the seller's is no account of it either, and who is
+// told to pay the one to the account of the other may have paid neither. QUIRK: the
+// binding of EN 16931 has the account (BG-17) beneath the seller, whoever is to be paid.
+// In examples of CEN/TS 16931-3-4 it is said twice, once with its bank.
 func (o *out) accounts() (paid []documents.Account, debited *documents.Account) {
 	payee, seller, buyer := o.party("payee"), o.party(sellerRoles...), o.buyer()
 	sellers := o.paidTo(seller)
@@ -78,8 +80,15 @@ func (o *out) accounts() (paid []documents.Account, debited *documents.Account) 
 		paid = o.paidTo(payee)
 	}
 	switch {
-	case len(paid) == 0 || o.payee() == nil:
+	case o.payee() == nil:
 		paid = merged(paid, sellers)
+	case len(paid) == 0 && len(sellers) == 0:
+	case len(paid) == 0 && o.guide == guideEN16931:
+		paid = sellers
+		o.tell(Derived, "BT-84", "the account of the payee, from beneath the seller: EN 16931 has it there in INVOIC")
+	case len(paid) == 0:
+		o.tell(LeftOut, "BG-17", "an account of the seller: another is to be paid, who names none")
+		o.tell(Missing, "BT-84", "the account of the payee: the only one is the seller's")
 	case len(merged(paid, sellers)) > len(paid):
 		paid = merged(paid, sellers)[:len(paid)]
 		o.tell(LeftOut, "BG-17", "an account of the seller: it is the payee's that is to be paid to")
