@@ -123,7 +123,8 @@ func writtenDay(date string) string {
 // judgeUnits refuses the messages whose SSCCs stand elsewhere, where the partner's
 // policy says so; the delivery then starts again. It comes after the guard: what the
 // guard absorbs ships nothing, and is no other despatch than the one that it says again.
-// What a person decides to post is told of its SSCCs, and posted.
+// What a person decides to post is told of its SSCCs, and posted; a payload that is
+// processed after a transport drift is a delivery like others, and has no ruling.
 func (pl *plan) judgeUnits() error {
 	refused := false
 	for _, r := range pl.results {
