@@ -277,7 +277,7 @@ select 'acme', document_id, 1, lpad(substr(number, 4), 18, '0') from document`,
 		"document_number ":      {NumberPrefix: "RE-777"},
 		"document_message":      {MessageID: "unb:77"},
 		"document_order":        {OrderReference: "PO-77"},
-		"document_package_sscc": {SSCC: "000000000000000077"},
+		"document_package_unit": {SSCC: "000000000000000077"},
 		"document_pkey":         {Currency: "EUR", ReceivedFrom: time.Now().Add(-time.Hour)},
 		"document_pkey ":        {Class: ClassInvoice, Live: true},
 	} {

@@ -982,7 +982,7 @@ CREATE INDEX document_number ON public.document USING btree (partner_id, number)
 
 CREATE INDEX document_order ON public.document USING btree (partner_id, order_reference) WHERE (octet_length(order_reference) <= 140);
 
-CREATE INDEX document_package_sscc ON public.document_package USING btree (partner_id, sscc) WHERE (sscc IS NOT NULL);
+CREATE INDEX document_package_unit ON public.document_package USING btree (partner_id, sscc, document_id) WHERE (sscc IS NOT NULL);
 
 CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, message_id);
 
