@@ -48,9 +48,11 @@ func (g *Gateway) prepare(ctx context.Context, in *intake) error {
 				return err
 			}
 		}
-		if err := g.yield(ctx, in, p); err != nil {
-			return err
-		}
+	}
+	if err := g.yield(ctx, in, parts...); err != nil {
+		return err
+	}
+	for _, p := range parts {
 		if err := g.matchAnswers(ctx, in, p); err != nil {
 			return err
 		}

@@ -31,44 +31,70 @@ func (p *part) mayYield(i int, found []*edi.Error) {
 	})
 }
 
+// yieldsAtOnce bounds the guard keys that are held at once to see what yields.
+const yieldsAtOnce = 10_000
+
+// yielding is a message that the policy alone refuses.
+type yielding struct {
+	p  *part
+	i  int
+	id identity
+}
+
+func (y *yielding) guard() dedup.GuardRef {
+	return dedup.GuardRef{Partner: y.p.owner.ID, Key: y.id.guard}
+}
+
 // yield takes a policy's refusal back of messages that say what a document says
 // already: their document was posted before the policy refused it, and what is said
 // again is absorbed, whoever sends it and by whatever reference. The guard is asked
-// without a lock; insist holds them to its answer.
-func (g *Gateway) yield(ctx context.Context, in *intake, p *part) error {
-	if len(p.yields) == 0 || p.yielded {
-		return nil
+// without a lock, once for all interchanges of a delivery, which holds its room
+// meanwhile; insist holds them to its answer.
+func (g *Gateway) yield(ctx context.Context, in *intake, parts ...*part) error {
+	var list []yielding
+	for _, p := range parts {
+		if p.yielded {
+			continue
+		}
+		for i := range p.yields {
+			id, err := p.ids.at(i)
+			if err != nil {
+				return err
+			}
+			list = append(list, yielding{p, i, id})
+		}
 	}
-	guards, err := g.readGuards(ctx, in, p)
-	if err != nil {
-		return err
-	}
-	for i := range p.yields {
-		id, err := p.ids.at(i)
+	var said []*yielding
+	for some := range slices.Chunk(list, yieldsAtOnce) {
+		guards, err := g.readGuards(ctx, in, some)
 		if err != nil {
 			return err
 		}
-		gd := guards[dedup.GuardRef{Partner: p.owner.ID, Key: id.guard}]
-		if gd == nil {
-			continue
-		}
-		if _, absorbed := absorbs(gd, id.content, documents.Stamp(p.ic, i), documents.Revision(p.judged[i].revision)); absorbed {
-			p.turn(i, dedup.Posted)
+		for k := range some {
+			y := &some[k]
+			gd := guards[y.guard()]
+			if gd == nil {
+				continue
+			}
+			if _, absorbed := absorbs(gd, y.id.content, documents.Stamp(y.p.ic, y.i), documents.Revision(y.p.judged[y.i].revision)); absorbed {
+				said = append(said, y)
+			}
 		}
 	}
-	p.yielded = true
+	for _, y := range said {
+		y.p.turn(y.i, dedup.Posted)
+	}
+	for _, p := range parts {
+		p.yielded = true
+	}
 	return nil
 }
 
-// readGuards reads the guard keys of the messages that may be absorbed.
-func (g *Gateway) readGuards(ctx context.Context, in *intake, p *part) (map[dedup.GuardRef]*dedup.Guard, error) {
-	refs := make([]dedup.GuardRef, 0, len(p.yields))
-	for i := range p.yields {
-		id, err := p.ids.at(i)
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, dedup.GuardRef{Partner: p.owner.ID, Key: id.guard})
+// readGuards reads the guard keys of messages that may be absorbed.
+func (g *Gateway) readGuards(ctx context.Context, in *intake, list []yielding) (map[dedup.GuardRef]*dedup.Guard, error) {
+	refs := make([]dedup.GuardRef, len(list))
+	for k := range list {
+		refs[k] = list[k].guard()
 	}
 	slices.SortFunc(refs, dedup.GuardRef.Compare)
 	refs = slices.Compact(refs)
@@ -82,6 +108,9 @@ func (g *Gateway) readGuards(ctx context.Context, in *intake, p *part) (map[dedu
 	dedup.QueueGuardRead(&b, refs, guards)
 	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
 		return nil, fmt.Errorf("look for documents that say the same: %w", err)
+	}
+	if len(guards) == 0 {
+		return guards, nil
 	}
 	b = pgx.Batch{}
 	queueEnds(&b, guards)

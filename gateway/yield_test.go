@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -171,4 +172,38 @@ func TestPoliciesYield(t *testing.T) {
 			t.Errorf("found: %v", got)
 		}
 	})
+}
+
+// TestWhatYieldsIsLookedForTogether: a delivery holds its room while it looks, and may
+// hold thousands of interchanges that a policy refuses.
+func TestWhatYieldsIsLookedForTogether(t *testing.T) {
+	m := newMeter(t)
+	r := newRigOn(t, m.pool)
+	payload := func(begin string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(interchange(fmt.Sprint(begin, i), message{number: fmt.Sprint("R-", i), amount: "90.00"}))
+		}
+		return b.String()
+	}
+	const many = 50
+	r.must("", payload("A", many), gateway.First, gateway.ToldAccepted, strings.Repeat("I1b,", many-1)+"I1b")
+	r.policy(func(p *partners.Policy) { p.Checks = partners.Checks{"line-amount": "refuse"} })
+	trips := func(begin string, n int) int {
+		c := m.count(func() {
+			if rec, err := r.deliver("acme", "", payload(begin, n)); err != nil || rec.Answer != gateway.ToldAccepted || rec.Posted != 0 {
+				t.Fatalf("%+v, %v", rec, err)
+			}
+		})
+		return c.roundTrips - c.transaction
+	}
+	trips("B", many) // statements prepared
+	few, all := trips("C", 2), trips("D", many)
+	t.Logf("%d round trips before the transaction for 2 interchanges, %d for %d", few, all, many)
+	if all > few+3 { // numbers are leased meanwhile
+		t.Errorf("%d round trips before the transaction for 2 interchanges, %d for %d", few, all, many)
+	}
+	if n := r.posted(); n != many {
+		t.Errorf("%d posted, want %d", n, many)
+	}
 }
