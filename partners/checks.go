@@ -1,11 +1,6 @@
 package partners
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
@@ -19,40 +14,10 @@ import (
 type Checks map[string]string
 
 // String gives the one word, or the mapping as YAML writes it.
-func (c Checks) String() string {
-	if len(c) == 0 {
-		return checks.Note
-	}
-	if len(c) == 1 && c[checks.Default] != "" {
-		return c[checks.Default]
-	}
-	var s []string
-	for _, key := range c.keys() {
-		s = append(s, key+": "+c[key])
-	}
-	return "{" + strings.Join(s, ", ") + "}"
-}
-
-// keys gives the default first, then codes in order.
-func (c Checks) keys() []string {
-	keys := slices.Sorted(maps.Keys(c))
-	if i := slices.Index(keys, checks.Default); i > 0 {
-		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, checks.Default)
-	}
-	return keys
-}
+func (c Checks) String() string { return byKey(c).text(checks.Note) }
 
 // MarshalYAML writes one word where all codes are alike.
-func (c Checks) MarshalYAML() (any, error) {
-	if len(c) == 0 || len(c) == 1 && c[checks.Default] != "" {
-		return c.String(), nil
-	}
-	var m yaml.MapSlice
-	for _, key := range c.keys() {
-		m = append(m, yaml.MapItem{Key: key, Value: c[key]})
-	}
-	return m, nil
-}
+func (c Checks) MarshalYAML() (any, error) { return byKey(c).yaml(checks.Note), nil }
 
 // Refusing gives the codes that refuse a message, in the order of the list.
 func (c Checks) Refusing() []string {
@@ -66,21 +31,7 @@ func (c Checks) Refusing() []string {
 }
 
 // normalise leaves out what says what is so anyway.
-func (c *Checks) normalise() {
-	rest := Checks{}
-	other := checks.Note
-	if word, ok := (*c)[checks.Default]; ok {
-		other = word
-	}
-	for key, word := range *c {
-		if key == checks.Default && word != checks.Note || key != checks.Default && word != other {
-			rest[key] = word
-		}
-	}
-	if *c = rest; len(rest) == 0 {
-		*c = nil
-	}
-}
+func (c *Checks) normalise() { *c = Checks(byKey(*c).short(checks.Note)) }
 
 // checks reads a word, or a mapping of codes to words.
 func (d *document) checks(into *Checks) func(ast.Node, string) {

@@ -3,9 +3,7 @@ package partners
 import (
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -22,14 +20,12 @@ const (
 	Deferred = "deferred"
 )
 
-const otherTypes = "default"
-
 // Defers reports whether messages of this type (0065 of UNH, ST01) are deferred.
 func (p Processing) Defers(messageType string) bool {
 	if word, ok := p[messageType]; ok {
 		return word == Deferred
 	}
-	return p[otherTypes] == Deferred
+	return p[otherKeys] == Deferred
 }
 
 // Any reports whether messages of any type are deferred.
@@ -43,54 +39,13 @@ func (p Processing) Any() bool {
 }
 
 // String gives the one word, or the mapping as YAML writes it.
-func (p Processing) String() string {
-	if len(p) == 0 {
-		return Inline
-	}
-	if len(p) == 1 && p[otherTypes] != "" {
-		return p[otherTypes]
-	}
-	var s []string
-	for _, key := range p.keys() {
-		s = append(s, key+": "+p[key])
-	}
-	return "{" + strings.Join(s, ", ") + "}"
-}
-
-// keys gives the default first, then types in order.
-func (p Processing) keys() []string {
-	keys := slices.Sorted(maps.Keys(p))
-	if i := slices.Index(keys, otherTypes); i > 0 {
-		keys = slices.Insert(slices.Delete(keys, i, i+1), 0, otherTypes)
-	}
-	return keys
-}
+func (p Processing) String() string { return byKey(p).text(Inline) }
 
 // MarshalYAML writes one word where all types are alike.
-func (p Processing) MarshalYAML() (any, error) {
-	if len(p) == 0 || len(p) == 1 && p[otherTypes] != "" {
-		return p.String(), nil
-	}
-	var m yaml.MapSlice
-	for _, key := range p.keys() {
-		m = append(m, yaml.MapItem{Key: key, Value: p[key]})
-	}
-	return m, nil
-}
+func (p Processing) MarshalYAML() (any, error) { return byKey(p).yaml(Inline), nil }
 
 // normalise leaves out what says what is so anyway.
-func (p *Processing) normalise() {
-	rest := Processing{}
-	other := (*p)[otherTypes] == Deferred
-	for key, word := range *p {
-		if key == otherTypes && other || key != otherTypes && (word == Deferred) != other {
-			rest[key] = word
-		}
-	}
-	if *p = rest; len(rest) == 0 {
-		*p = nil
-	}
-}
+func (p *Processing) normalise() { *p = Processing(byKey(*p).short(Inline)) }
 
 // processing reads a word, or a mapping of message types to words; it remembers
 // where each type stood.
@@ -106,7 +61,7 @@ func (d *document) processing(into *Processing, at map[string]*token.Token) func
 		}
 		entries := entriesOf(n)
 		if entries == nil {
-			word(otherTypes)(n, path)
+			word(otherKeys)(n, path)
 			return
 		}
 		for _, e := range entries {
@@ -114,7 +69,7 @@ func (d *document) processing(into *Processing, at map[string]*token.Token) func
 			switch full := join(path, key); {
 			case at[key] != nil:
 				d.fault(tok, full, "stands twice; the first is in line %d", d.before+at[key].Position.Line)
-			case key != otherTypes && !messageType.MatchString(key):
+			case key != otherKeys && !messageType.MatchString(key):
 				d.fault(tok, full, "must be default or a message type in capitals like INVOIC or 810")
 			default:
 				at[key] = tok
@@ -128,7 +83,7 @@ func (d *document) processing(into *Processing, at map[string]*token.Token) func
 // type that is never accepted is a mistake.
 func (d *document) processed(s *PartnerSpec, at map[string]*token.Token) {
 	for _, key := range slices.Sorted(maps.Keys(at)) {
-		if key != otherTypes && !slices.Contains(s.Types, key) {
+		if key != otherKeys && !slices.Contains(s.Types, key) {
 			d.fault(at[key], join("processing", key), "is not among the partner's types %v", s.Types)
 		}
 	}
