@@ -35,7 +35,7 @@ type rule struct {
 var (
 	stores   = []string{"documents", "dedup", "journal", "outbox", "partners"}
 	contents = []string{"edi", "compare", "lease", "jsontext", "documents/checks", "documents/roles"}
-	gateways = slices.Concat([]string{"gateway", "accounts"}, stores, contents)
+	gateways = slices.Concat([]string{"gateway", "accounts", "purge"}, stores, contents)
 	all      = slices.Concat([]string{
 		"as2", "as4", "as4/wssec", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
 	}, gateways)
@@ -56,18 +56,20 @@ var layout = []rule{
 	{"pgtest", sql, []string{"embeddedpg", "migrations"}}, // in no list above: for tests alone
 
 	{"columns", sql, nil}, // rows as arrays, for the stores
+	{"months", sql, nil},  // partitions by month of purge, for the stores
 
 	{"documents/roles", nothing, []string{"edi"}},     // what qualifiers stand for, by guide: for who reads documents and for the settings of a partner
 	{"documents/checks", nothing, nil},                // what may be found in documents, for those who judge it
 	{"documents/ubl", nothing, []string{"documents"}}, // documents as files for others
-	{"documents", sql, []string{"edi", "columns"}},
-	{"dedup", sql, []string{"edi", "columns"}},
-	{"journal", sql, []string{"edi", "columns"}},
-	{"outbox", sql, []string{"edi", "columns", "lease"}},
+	{"documents", sql, []string{"edi", "columns", "months"}},
+	{"dedup", sql, []string{"edi", "columns", "months"}},
+	{"journal", sql, []string{"edi", "columns", "months"}},
+	{"outbox", sql, []string{"edi", "columns", "lease", "months"}},
 	{"partners", sql, []string{"edi", "cms", "jsontext", "documents/checks", "documents/roles"}}, // cms: certificates that crypto/x509 refuses
 
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},
+	{"purge", sql, slices.Concat(stores, []string{"months"})}, // what goes when its retention has passed: the stores' own statements, in runs
 
 	{"proxy", http, nil},     // who is behind a request, for every transport
 	{"entity", nothing, nil}, // MIME, for as2 and as4

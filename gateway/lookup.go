@@ -227,6 +227,11 @@ func (in *intake) readUnderLock(ctx context.Context, s *session, known []dedup.R
 	if err := s.flush(ctx); err != nil {
 		return fmt.Errorf("read acknowledgements: %w", err)
 	}
+	if journal.QueueReadMoved(s.batch, in.ackRefs(), in.acks); s.batch.Len() > 0 {
+		if err := s.flush(ctx); err != nil {
+			return fmt.Errorf("read acknowledgements: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -267,6 +272,12 @@ func (g *Gateway) known(ctx context.Context, in *intake) (*Receipt, error) {
 	b.Queue("select current_setting('synchronous_standby_names') <> ''").QueryRow(func(row pgx.Row) error { return row.Scan(&standby) })
 	if err := g.Pool.SendBatch(ctx, &b).Close(); err != nil {
 		return nil, fmt.Errorf("read acknowledgements: %w", err)
+	}
+	var moved pgx.Batch
+	if journal.QueueReadMoved(&moved, in.ackRefs(), in.acks); moved.Len() > 0 {
+		if err := g.Pool.SendBatch(ctx, &moved).Close(); err != nil {
+			return nil, fmt.Errorf("read acknowledgements: %w", err)
+		}
 	}
 	if standby { // what is read may be of a COMMIT whose wait was cancelled, here or in another process
 		if err := g.settled(ctx); err != nil {

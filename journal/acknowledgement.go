@@ -61,20 +61,36 @@ type AckRef struct {
 // QueueReadAcknowledgements reads what is still kept of refs into acks.
 func QueueReadAcknowledgements(b *pgx.Batch, refs []AckRef, acks map[uuid.UUID]*Acknowledgement) {
 	for _, r := range refs {
-		b.Queue(`
-			select partner_id, ack_id, purge_month, status, coalesce(content_type, ''), receipt, answer, functional, coalesce(fields, ''), binding
-			from acknowledgement where partner_id = $1 and ack_id = $2 and purge_month = $3`, r.Partner, r.ID, r.Month,
-		).Query(func(rows pgx.Rows) error {
-			var a Acknowledgement
-			var fields string
-			_, err := pgx.ForEachRow(rows, []any{&a.Partner, &a.ID, &a.Month, &a.Status, &a.ContentType, &a.Receipt, &a.Answer, &a.Functional, &fields, &a.Binding}, func() error {
-				kept := a
-				kept.Fields = ParseFields(fields)
-				acks[a.ID] = &kept
-				return nil
-			})
-			return err
+		b.Queue(readAcknowledgement+` and purge_month = $3`, r.Partner, r.ID, r.Month).Query(into(acks))
+	}
+}
+
+// QueueReadMoved reads those of refs that are not in acks in whatever month they stand
+// now: where a retention changed or a legal hold came, they were moved. It queues nothing
+// where none is missing.
+func QueueReadMoved(b *pgx.Batch, refs []AckRef, acks map[uuid.UUID]*Acknowledgement) {
+	for _, r := range refs {
+		if acks[r.ID] == nil {
+			b.Queue(readAcknowledgement, r.Partner, r.ID).Query(into(acks))
+		}
+	}
+}
+
+const readAcknowledgement = `
+	select partner_id, ack_id, purge_month, status, coalesce(content_type, ''), receipt, answer, functional, coalesce(fields, ''), binding
+	from acknowledgement where partner_id = $1 and ack_id = $2`
+
+func into(acks map[uuid.UUID]*Acknowledgement) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		var a Acknowledgement
+		var fields string
+		_, err := pgx.ForEachRow(rows, []any{&a.Partner, &a.ID, &a.Month, &a.Status, &a.ContentType, &a.Receipt, &a.Answer, &a.Functional, &fields, &a.Binding}, func() error {
+			kept := a
+			kept.Fields = ParseFields(fields)
+			acks[a.ID] = &kept
+			return nil
 		})
+		return err
 	}
 }
 
@@ -92,6 +108,13 @@ func ReadAcknowledgements(ctx context.Context, q Batcher, refs []AckRef) (map[uu
 	var b pgx.Batch
 	QueueReadAcknowledgements(&b, refs, acks)
 	if err := q.SendBatch(ctx, &b).Close(); err != nil {
+		return nil, fmt.Errorf("read acknowledgements: %w", err)
+	}
+	var moved pgx.Batch
+	if QueueReadMoved(&moved, refs, acks); moved.Len() == 0 {
+		return acks, nil
+	}
+	if err := q.SendBatch(ctx, &moved).Close(); err != nil {
 		return nil, fmt.Errorf("read acknowledgements: %w", err)
 	}
 	return acks, nil

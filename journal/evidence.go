@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -139,6 +140,21 @@ type ExhibitReader struct {
 // ReadEvidence gives the exhibits of a stored payload, each with one chunk in memory
 // when it is read. There are none where the transport proves nothing, or no longer.
 func ReadEvidence(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time) ([]ExhibitReader, error) {
+	list, err := readEvidence(ctx, q, partner, payload, month)
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	now, err := monthOf(ctx, q, partner, payload) // evidence stands where its payload does
+	if errors.Is(err, ErrPurged) || err == nil && now.Equal(month) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readEvidence(ctx, q, partner, payload, now)
+}
+
+func readEvidence(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time) ([]ExhibitReader, error) {
 	rows, err := q.Query(ctx, `
 		select exhibit, name, media_type, stretches,
 			(select sum(length(c.body)) from evidence c

@@ -6,17 +6,24 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/edigw/edigw/months"
 )
 
 // Held is the purge month of what must not be purged.
-var Held = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+var Held = months.Held
 
 // Month is the purge month of a row kept from now for keep: the first day of
 // the month in which the row may go.
-func Month(now time.Time, keep time.Duration) time.Time {
-	y, m, _ := now.UTC().Add(keep).Date()
-	return time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
-}
+func Month(now time.Time, keep time.Duration) time.Time { return months.Of(now, keep) }
+
+// The tables of the journal that are partitioned by the month of purge.
+var (
+	PayloadTable         = months.Table{Name: "payload", ID: "payload_id"}
+	EvidenceTable        = months.Table{Name: "evidence", ID: "payload_id"}
+	AcknowledgementTable = months.Table{Name: "acknowledgement", ID: "ack_id"}
+	DeliveryTable        = months.Table{Name: "delivery", ID: "delivery_id"}
+)
 
 // Ahead is how many months of partitions are made ahead; a retention beyond
 // them goes to the default partition and is moved when its month is made.

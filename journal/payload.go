@@ -99,8 +99,37 @@ type Rower interface {
 }
 
 // ReadPayload gives length bytes from offset of a stored payload; the month
-// makes the look-up prune. ErrPurged if it is gone.
+// makes the look-up prune. Where it stands in another month, since a retention changed or
+// a legal hold came, it is read from there. ErrPurged if it is gone.
 func ReadPayload(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time, offset, length int64) ([]byte, error) {
+	body, err := readPayload(ctx, q, partner, payload, month, offset, length)
+	if !errors.Is(err, ErrPurged) {
+		return body, err
+	}
+	now, err := monthOf(ctx, q, partner, payload)
+	if err != nil {
+		return nil, err
+	}
+	return readPayload(ctx, q, partner, payload, now, offset, length)
+}
+
+// monthOf looks for a payload in all months. ErrPurged if it is in none.
+func monthOf(ctx context.Context, q Rower, partner string, payload uuid.UUID) (time.Time, error) {
+	rows, err := q.Query(ctx, `select purge_month from payload where partner_id = $1 and payload_id = $2 and seq = 0`, partner, payload)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look for a payload: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look for a payload: %w", err)
+	}
+	if len(found) == 0 {
+		return time.Time{}, ErrPurged
+	}
+	return found[0], nil
+}
+
+func readPayload(ctx context.Context, q Rower, partner string, payload uuid.UUID, month time.Time, offset, length int64) ([]byte, error) {
 	first, last := offset/ChunkSize, (offset+max(length, 1)-1)/ChunkSize
 	rows, err := q.Query(ctx, `
 		select body from payload

@@ -299,6 +299,13 @@ func (d *document) retention(r *RetentionSpec, at map[string]*token.Token) func(
 			field{"acknowledgements", d.days(&r.Acknowledgements, false)},
 			field{"quarantine", d.days(&r.Quarantine, false)},
 			field{"deliveries", d.days(&r.Deliveries, false)},
+			field{"documents", func(n ast.Node, path string) {
+				d.mapping(n, path,
+					field{"invoice", d.days(&r.Documents.Invoice, true)},
+					field{"despatch", d.days(&r.Documents.Despatch, true)},
+					field{"other", d.days(&r.Documents.Other, true)},
+				)
+			}},
 			field{"legal_hold", d.boolean(&r.LegalHold)},
 		)
 		maps.Copy(at, seen)

@@ -110,5 +110,17 @@ type KeySettings struct {
 // Retention holds the windows of design §7; days.
 type Retention struct {
 	DedupWindow, RetryWindow, Payloads, Acknowledgements, Quarantine, Deliveries time.Duration
+	Invoices, Despatches, OtherDocuments                                         time.Duration // 0: kept
 	LegalHold                                                                    bool
+}
+
+// Document is how long documents of a class are kept; 0 is for good.
+func (r Retention) Document(class string) time.Duration {
+	switch class {
+	case "invoice":
+		return r.Invoices
+	case "despatch":
+		return r.Despatches
+	}
+	return r.OtherDocuments
 }

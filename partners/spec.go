@@ -151,7 +151,16 @@ type RetentionSpec struct {
 	Acknowledgements Days `yaml:"acknowledgements" json:"acknowledgements"`
 	Quarantine       Days `yaml:"quarantine" json:"quarantine"`
 	Deliveries       Days `yaml:"deliveries" json:"deliveries"`
-	LegalHold        bool `yaml:"legal_hold" json:"legal_hold"`
+
+	Documents DocumentsRetention `yaml:"documents" json:"documents"`
+	LegalHold bool               `yaml:"legal_hold" json:"legal_hold"`
+}
+
+// DocumentsRetention says how long documents are kept, by class; 0 is for good.
+type DocumentsRetention struct {
+	Invoice  Days `yaml:"invoice" json:"invoice"`
+	Despatch Days `yaml:"despatch" json:"despatch"`
+	Other    Days `yaml:"other" json:"other"` // of types that have no handler
 }
 
 // HTTPSpec is what a partner uses on plain HTTP.
@@ -369,15 +378,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			Reading:                s.Reading.tolerance(),
 			Previous:               previous,
 		},
-		Retention: Retention{
-			DedupWindow:      s.Retention.DedupWindow.Duration(),
-			RetryWindow:      s.Retention.RetryWindow.Duration(),
-			Payloads:         s.Retention.Payloads.Duration(),
-			Acknowledgements: s.Retention.Acknowledgements.Duration(),
-			Quarantine:       s.Retention.Quarantine.Duration(),
-			Deliveries:       s.Retention.Deliveries.Duration(),
-			LegalHold:        s.Retention.LegalHold,
-		},
+		Retention:    s.Retention.windows(),
 		Credentials:  s.HTTP.Credentials,
 		Certificates: certificatesOf(s.Certificates),
 		AS2:          s.AS2.over(nil),

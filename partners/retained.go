@@ -1,0 +1,184 @@
+package partners
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// WindowChange is how long a window that was made shorter goes on as it was: whoever
+// did it by mistake has so long to take it back before anything goes.
+const WindowChange = 7 * 24 * time.Hour
+
+func (s RetentionSpec) windows() Retention {
+	return Retention{
+		DedupWindow:      s.DedupWindow.Duration(),
+		RetryWindow:      s.RetryWindow.Duration(),
+		Payloads:         s.Payloads.Duration(),
+		Acknowledgements: s.Acknowledgements.Duration(),
+		Quarantine:       s.Quarantine.Duration(),
+		Deliveries:       s.Deliveries.Duration(),
+		Invoices:         s.Documents.Invoice.Duration(),
+		Despatches:       s.Documents.Despatch.Duration(),
+		OtherDocuments:   s.Documents.Other.Duration(),
+		LegalHold:        s.LegalHold,
+	}
+}
+
+// Retained is how long what is kept of a partner is kept.
+type Retained struct {
+	Set     Retention // as it is written now
+	InForce Retention // each window the longest of the last WindowChange
+	From    time.Time // when all of Set is in force; zero where it is
+	history []dated   // the oldest first
+}
+
+type dated struct {
+	from time.Time
+	Retention
+}
+
+// At gives the windows that held at a moment: what was written then was written by them.
+// Before the first they are those of the first.
+func (r *Retained) At(t time.Time) Retention {
+	at := r.history[0].Retention
+	for _, d := range r.history[1:] {
+		if d.from.After(t) {
+			break
+		}
+		at = d.Retention
+	}
+	return at
+}
+
+// With is what would be in force under other windows, once their grace has passed.
+func (r *Retained) With(set Retention) *Retained {
+	return &Retained{Set: set, InForce: set, history: r.history}
+}
+
+// longer makes each window at least what it is in o. A class of documents that is kept
+// for good has no longer one.
+func (r *Retention) longer(o Retention) {
+	for _, w := range []struct{ mine, other *time.Duration }{
+		{&r.DedupWindow, &o.DedupWindow}, {&r.RetryWindow, &o.RetryWindow}, {&r.Payloads, &o.Payloads},
+		{&r.Acknowledgements, &o.Acknowledgements}, {&r.Quarantine, &o.Quarantine}, {&r.Deliveries, &o.Deliveries},
+	} {
+		*w.mine = max(*w.mine, *w.other)
+	}
+	for _, w := range []struct{ mine, other *time.Duration }{
+		{&r.Invoices, &o.Invoices}, {&r.Despatches, &o.Despatches}, {&r.OtherDocuments, &o.OtherDocuments},
+	} {
+		if *w.mine != 0 && *w.other != 0 {
+			*w.mine = max(*w.mine, *w.other)
+		} else {
+			*w.mine = 0
+		}
+	}
+}
+
+// Retentions are the windows of all partners at one moment of the database, of those
+// that were removed as they were last.
+type Retentions struct {
+	Now      time.Time // the database's
+	Counter  int64     // of the configuration
+	Partners map[string]*Retained
+}
+
+// ErrUnknownRetention: a retention that is stored says what this program does not
+// understand, as one of a newer program's may. What it means for the rest is not known
+// either, so that nothing may be purged by it.
+var ErrUnknownRetention = errors.New("a stored retention has a setting that this program does not know")
+
+// Retentions reads the windows. The error wraps ErrUnknownRetention where one of them
+// cannot be read whole.
+func (s *Store) Retentions(ctx context.Context) (*Retentions, error) {
+	r := &Retentions{Partners: map[string]*Retained{}}
+	err := s.atOnce(ctx, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, `select now(), counter from configuration`).Scan(&r.Now, &r.Counter); err != nil {
+			return fmt.Errorf("read configuration counter: %w", err)
+		}
+		rows, err := tx.Query(ctx, `
+			select partner_id, applied_at, coalesce(spec->>'preset', ''), spec->'retention'
+			from partner_revision order by partner_id, revision`)
+		if err := r.take(rows, err); err != nil {
+			return err
+		}
+		// A partner that stands here without a revision is from before there were any.
+		rows, err = tx.Query(ctx, `
+			select p.partner_id, p.applied_at, coalesce(p.spec->>'preset', ''), p.spec->'retention'
+			from partner p
+			where not exists (select from partner_revision r where r.partner_id = p.partner_id)`)
+		return r.take(rows, err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read retentions: %w", err)
+	}
+	for _, p := range r.Partners {
+		p.settle(r.Now)
+	}
+	return r, nil
+}
+
+func (r *Retentions) take(rows pgx.Rows, err error) error {
+	if err != nil {
+		return err
+	}
+	var partner, preset string
+	var from time.Time
+	var stored []byte
+	_, err = pgx.ForEachRow(rows, []any{&partner, &from, &preset, &stored}, func() error {
+		spec := DefaultsOf(preset).Retention
+		if stored != nil {
+			d := json.NewDecoder(bytes.NewReader(stored))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&spec); err != nil {
+				return fmt.Errorf("%w: partner %s: %w", ErrUnknownRetention, partner, err)
+			}
+		}
+		p := r.Partners[partner]
+		if p == nil {
+			p = &Retained{}
+			r.Partners[partner] = p
+		}
+		if n := len(p.history); n == 0 || p.history[n-1].Retention != spec.windows() {
+			p.history = append(p.history, dated{from, spec.windows()})
+		}
+		return nil
+	})
+	return err
+}
+
+// settle says what is in force at now: of each window the longest that was written in
+// the time of grace. A legal hold is as it is written now.
+func (p *Retained) settle(now time.Time) {
+	last := p.history[len(p.history)-1]
+	p.Set, p.InForce = last.Retention, last.Retention
+	for i, d := range p.history[:len(p.history)-1] {
+		if ended := p.history[i+1].from; ended.After(now.Add(-WindowChange)) {
+			before := p.InForce
+			p.InForce.longer(d.Retention)
+			if p.InForce != before || p.InForce != p.Set {
+				p.From = ended.Add(WindowChange)
+			}
+		}
+	}
+	if p.InForce == p.Set {
+		p.From = time.Time{}
+	}
+}
+
+// Counter gives the number that every change of the configuration moves.
+func Counter(ctx context.Context, q rowQuerier) (n int64, err error) {
+	if err := q.QueryRow(ctx, `select counter from configuration`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("read configuration counter: %w", err)
+	}
+	return n, nil
+}
+
+// First gives the windows under which the partner's first rows were written.
+func (r *Retained) First() Retention { return r.history[0].Retention }
