@@ -24,13 +24,15 @@ func (s Inbox) Released(ctx context.Context, after HeldPayload, limit int) ([]He
 	// everything stands in it.
 	rows, err := s.Pool.Query(ctx, `
 		(select distinct partner_id, payload_id
-		from inbox
+		from inbox i
 		where payload_month = '9999-01-01' and hold = 0 and (partner_id, payload_id) > ($1 collate "C", $2::uuid)
+			and not exists (select from legal_hold h where h.partner_id = i.partner_id and h.message_id = i.message_id)
 		order by partner_id, payload_id limit $3)
 		union
 		(select distinct v.partner_id, v.payload_id
 		from variant v join inbox i on i.partner_id = v.partner_id and i.message_id = v.message_id
 		where v.payload_month = '9999-01-01' and i.hold = 0 and (v.partner_id, v.payload_id) > ($1 collate "C", $2::uuid)
+			and not exists (select from legal_hold h where h.partner_id = i.partner_id and h.message_id = i.message_id)
 		order by v.partner_id, v.payload_id limit $3)
 		order by 1, 2 limit $3`, after.Partner, after.ID, limit)
 	if err != nil {
@@ -50,11 +52,13 @@ func (s Inbox) Released(ctx context.Context, after HeldPayload, limit int) ([]He
 // is read twice: to know the keys, and again under their locks.
 func QueueHeldBy(b *pgx.Batch, p HeldPayload, found func(r Ref, delivery uuid.UUID, holds bool)) {
 	b.Queue(`
-		select partner_id, message_id, delivery_id, hold <> 0
-		from inbox
+		select partner_id, message_id, delivery_id,
+			hold <> 0 or exists (select from legal_hold h where h.partner_id = i.partner_id and h.message_id = i.message_id)
+		from inbox i
 		where partner_id = $1 and payload_id = $2 and payload_month = '9999-01-01'
 		union all
-		select v.partner_id, v.message_id, v.delivery_id, i.hold <> 0
+		select v.partner_id, v.message_id, v.delivery_id,
+			i.hold <> 0 or exists (select from legal_hold h where h.partner_id = i.partner_id and h.message_id = i.message_id)
 		from variant v join inbox i on i.partner_id = v.partner_id and i.message_id = v.message_id
 		where v.partner_id = $1 and v.payload_id = $2 and v.payload_month = '9999-01-01'`,
 		p.Partner, p.ID,

@@ -333,7 +333,7 @@ func Keeps(ctx context.Context, tx pgx.Tx, p *Placed) error {
 		if _, err := tx.Exec(ctx, `
 			update `+table+` set payload_month = case when payload_id = any($3) then $5 else payload_month end,
 				ack_month = case when ack_id = any($4) then $5 else ack_month end
-			where partner_id = $1 and message_id = $2 and (payload_id = any($3) or ack_id = any($4))`, p.Partner, p.ID, p.Payloads, p.Acks, months.Held); err != nil {
+			where partner_id = $1 and message_id = $2 and (payload_id = any($3) or ack_id = any($4))`, p.Partner, p.ID, append([]uuid.UUID{}, p.Payloads...), append([]uuid.UUID{}, p.Acks...), months.Held); err != nil { // arrays are never null: nothing would equal any of it
 			return fmt.Errorf("keep what belongs to %s of %s: %w", p.ID, p.Partner, err)
 		}
 	}

@@ -34,7 +34,7 @@ func (g *Gateway) blame(ctx context.Context, in *intake, pl *plan, failed error)
 	try = func(r *result, posts []int32) error {
 		rows := make([]documents.Row, len(posts))
 		for n, i := range posts {
-			rows[n] = r.documentRow(int(i), r.p.docs[i])
+			rows[n] = r.documentRow(in.now, int(i), r.p.docs[i])
 		}
 		s.batch.Queue("savepoint document")
 		err := documents.Queue(s.batch, r.p.owner.ID, rows)

@@ -274,7 +274,7 @@ func (g *Gateway) writeGroup(ctx context.Context, s *session, ms []*member) erro
 				order = append(order, partner)
 			}
 			for _, i := range r.posts {
-				rows[partner] = append(rows[partner], r.documentRow(int(i), r.p.docs[i]))
+				rows[partner] = append(rows[partner], r.documentRow(m.in.now, int(i), r.p.docs[i]))
 				g.tellCreated(m.pl, r, int(i))
 			}
 		}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -74,7 +75,7 @@ func (w *documentWriter) write(ctx context.Context, r *result) error {
 }
 
 func (w *documentWriter) add(ctx context.Context, r *result, i int, d *documents.Document) error {
-	row := r.documentRow(i, d)
+	row := r.documentRow(w.pl.in.now, i, d)
 	if rev, ok := w.revisions[d.ID]; ok {
 		row.Revision, row.Supersedes, row.SupersededBy, row.CancelledBy = rev.number, rev.supersedes, rev.supersededBy, rev.cancelledBy
 	}
@@ -147,13 +148,23 @@ func (g *Gateway) tellCreated(pl *plan, r *result, i int) {
 }
 
 // documentRow is the row of message i's document, the first of its identity.
-func (r *result) documentRow(i int, d *documents.Document) documents.Row {
+func (r *result) documentRow(now time.Time, i int, d *documents.Document) documents.Row {
 	if len(r.p.elsewhere) > 0 {
 		d.KeepElsewhere(r.p.elsewhere[i])
 	}
 	return documents.Row{Document: d, State: documents.StateLive, MessageID: r.key.ID, Epoch: int(r.variant.Epoch),
 		MessageSHA256: r.variant.Messages[i].SHA256, MessageReference: r.p.ic.MessageReference(i), MessageIndex: i,
-		Stamp: documents.Stamp(r.p.ic, i), Revision: 1}
+		Stamp: documents.Stamp(r.p.ic, i), Revision: 1, PurgeOn: r.documentEnds(now, d)}
+}
+
+// documentEnds is the day on which a document may go; nil: it is kept.
+func (r *result) documentEnds(now time.Time, d *documents.Document) *time.Time {
+	keep := r.p.owner.Retention.Document(d.Class)
+	if keep == 0 || r.p.owner.Retention.LegalHold {
+		return nil
+	}
+	on := purgeOn(now, keep)
+	return &on
 }
 
 type revisionRow struct {

@@ -521,6 +521,15 @@ CREATE TABLE public.key_import (
     CONSTRAINT key_import_file_sha256_check CHECK ((length(file_sha256) = 32))
 );
 
+CREATE TABLE public.legal_hold (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    held_by text NOT NULL,
+    held_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT legal_hold_reason_check CHECK ((reason <> ''::text))
+);
+
 CREATE TABLE public.message_state (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -703,6 +712,47 @@ CREATE TABLE public.private_key_certificate (
     added_at timestamp with time zone NOT NULL,
     CONSTRAINT private_key_certificate_chain_check CHECK ((cardinality(chain) > 0)),
     CONSTRAINT private_key_certificate_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.purge (
+    singleton boolean DEFAULT true NOT NULL,
+    run_id uuid,
+    node text DEFAULT ''::text NOT NULL,
+    lease_until timestamp with time zone,
+    paused_at timestamp with time zone,
+    paused_by text DEFAULT ''::text NOT NULL,
+    paused_for text DEFAULT ''::text NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    jumped_from timestamp with time zone,
+    jumped_to timestamp with time zone,
+    CONSTRAINT purge_singleton_check CHECK (singleton)
+);
+
+CREATE TABLE public.purge_run (
+    run_id uuid NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    state text NOT NULL,
+    node text NOT NULL,
+    started_by text DEFAULT ''::text NOT NULL,
+    resumes uuid,
+    reason text DEFAULT ''::text NOT NULL,
+    CONSTRAINT purge_run_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'refused'::text, 'failed'::text, 'stopped'::text])))
+);
+
+CREATE TABLE public.purge_settled (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    windows jsonb NOT NULL,
+    settled_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.purge_step (
+    run_id uuid NOT NULL,
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    rows bigint NOT NULL,
+    bytes bigint NOT NULL
 );
 
 CREATE TABLE public.subscription (
@@ -891,6 +941,9 @@ ALTER TABLE ONLY public.job
 ALTER TABLE ONLY public.key_import
     ADD CONSTRAINT key_import_pkey PRIMARY KEY (import_id);
 
+ALTER TABLE ONLY public.legal_hold
+    ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (partner_id, message_id);
+
 ALTER TABLE ONLY public.message_state
     ADD CONSTRAINT message_state_pkey PRIMARY KEY (partner_id, message_id, payload_sha256, seq);
 
@@ -945,6 +998,18 @@ ALTER TABLE ONLY public.private_key_certificate
 ALTER TABLE ONLY public.private_key
     ADD CONSTRAINT private_key_pkey PRIMARY KEY (organisation_id, key_id);
 
+ALTER TABLE ONLY public.purge
+    ADD CONSTRAINT purge_pkey PRIMARY KEY (singleton);
+
+ALTER TABLE ONLY public.purge_run
+    ADD CONSTRAINT purge_run_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.purge_settled
+    ADD CONSTRAINT purge_settled_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.purge_step
+    ADD CONSTRAINT purge_step_pkey PRIMARY KEY (run_id, partner_id, kind, reason);
+
 ALTER TABLE ONLY public.subscription_attempt
     ADD CONSTRAINT subscription_attempt_pkey PRIMARY KEY (partner_id, attempt_id);
 
@@ -976,6 +1041,8 @@ CREATE INDEX delivery_held_partner_id_message_id_idx ON public.delivery_held USI
 
 CREATE INDEX delivery_held_refused ON public.delivery_held USING btree (partner_id, delivery_id) INCLUDE (received_at, bytes, payload_id) WHERE ((verdict = 'refused'::text) OR ((message_id IS NULL) AND (transport_id IS NULL)));
 
+CREATE INDEX document_key_purge ON public.document_key USING btree (purge_on);
+
 CREATE INDEX document_message ON public.document USING btree (partner_id, message_id);
 
 CREATE INDEX document_number ON public.document USING btree (partner_id, number);
@@ -983,6 +1050,8 @@ CREATE INDEX document_number ON public.document USING btree (partner_id, number)
 CREATE INDEX document_order ON public.document USING btree (partner_id, order_reference) WHERE (octet_length(order_reference) <= 140);
 
 CREATE INDEX document_package_unit ON public.document_package USING btree (partner_id, sscc, document_id) WHERE (sscc IS NOT NULL);
+
+CREATE INDEX document_purge ON public.document USING btree (purge_on) WHERE (purge_on IS NOT NULL);
 
 CREATE INDEX drift_alert_key ON public.drift_alert USING btree (partner_id, message_id);
 
@@ -1005,6 +1074,8 @@ CREATE INDEX functional_acknowledgement_reference ON public.functional_acknowled
 CREATE INDEX functional_answer_acknowledgement ON public.functional_answer USING btree (partner_id, event_id);
 
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
+
+CREATE INDEX inbox_held ON public.inbox USING btree (partner_id, message_id) WHERE (hold <> 0);
 
 CREATE INDEX inbox_payload_held ON public.inbox USING btree (partner_id, payload_id) WHERE (payload_month = '9999-01-01'::date);
 
@@ -1031,6 +1102,8 @@ CREATE INDEX outbox_held_order ON public.outbox_held USING btree (partner_id, xi
 CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (partner_id, label) WHERE (revoked_at IS NULL);
 
 CREATE UNIQUE INDEX private_key_label ON public.private_key USING btree (organisation_id, label) WHERE (retired_at IS NULL);
+
+CREATE INDEX purge_run_started ON public.purge_run USING btree (started_at);
 
 CREATE INDEX subscription_attempt_at ON public.subscription_attempt USING btree (at);
 

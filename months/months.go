@@ -94,6 +94,12 @@ type Has struct {
 	Rows, Bytes int64
 }
 
+// Plus adds.
+func (h Has) Plus(o Has) Has { return Has{h.Rows + o.Rows, h.Bytes + o.Bytes} }
+
+// Minus takes away.
+func (h Has) Minus(o Has) Has { return Has{h.Rows - o.Rows, h.Bytes - o.Bytes} }
+
 // Count gives the rows of each partner in a month, and the bytes of their columns as they
 // are stored.
 func (p Partition) Count(ctx context.Context, q Querier) (map[string]Has, error) {

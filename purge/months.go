@@ -293,10 +293,19 @@ func (w *run) move(ctx context.Context, kind string, p months.Partition, k kept)
 			if _, err := p.Table.Move(ctx, tx, k.partner, k.ids, p.Month, k.to); err != nil {
 				return err
 			}
-			if k.key != nil && k.to.Equal(months.Held) {
-				return dedup.Keeps(ctx, tx, k.key)
+			if k.key == nil {
+				return nil
 			}
-			return nil
+			moved := dedup.Placed{Ref: k.key.Ref}
+			switch kind {
+			case "payloads":
+				moved.Payloads = k.ids
+			case "acknowledgements":
+				moved.Acks = k.ids
+			default: // nothing points at it
+				return nil
+			}
+			return dedup.Keeps(ctx, tx, &moved)
 		})
 		if !errors.Is(err, errChanged) {
 			w.reached("moved")

@@ -186,7 +186,37 @@ func (w *run) foreseeDocuments(ctx context.Context, tx pgx.Tx, moved []string) e
 }
 
 func (w *run) foreseeMonths(ctx context.Context, tx pgx.Tx, moved []string) error {
+	this := months.Of(w.windows.Now, 0)
 	for _, t := range wide {
+		type place struct {
+			partner string
+			month   time.Time
+		}
+		out := map[place]months.Has{} // of months that have passed, since they are kept longer
+		for _, partner := range moved {
+			for after := uuid.Nil; ; {
+				rows, err := t.table.Page(ctx, tx, partner, time.Time{}, after, previewPage)
+				if err != nil {
+					return err
+				}
+				if len(rows) == 0 {
+					break
+				}
+				after = rows[len(rows)-1].ID
+				moves, goes, err := w.place(ctx, tx, partner, t.kind, rows)
+				if err != nil {
+					return err
+				}
+				for _, g := range goes {
+					w.tally.add(partner, t.kind, "", g.has)
+				}
+				for _, m := range moves {
+					if m.from.Before(this) {
+						out[place{partner, m.from}] = out[place{partner, m.from}].Plus(m.has)
+					}
+				}
+			}
+		}
 		passed, err := months.Passed(ctx, tx, t.table, w.windows.Now)
 		if err != nil {
 			return err
@@ -196,35 +226,18 @@ func (w *run) foreseeMonths(ctx context.Context, tx pgx.Tx, moved []string) erro
 			if err != nil {
 				return err
 			}
+			for partner := range has {
+				has[partner] = has[partner].Minus(out[place{partner, p.Month}])
+			}
 			if err := w.eachKeptIn(ctx, tx, t.kind, p, func(k kept) error {
 				w.tally.add(k.partner, t.kind, k.reason, k.has)
-				h := has[k.partner]
-				has[k.partner] = months.Has{Rows: h.Rows - k.has.Rows, Bytes: h.Bytes - k.has.Bytes}
+				has[k.partner] = has[k.partner].Minus(k.has)
 				return nil
 			}); err != nil {
 				return err
 			}
 			for partner, h := range has {
 				w.tally.add(partner, t.kind, "", h)
-			}
-		}
-		for _, partner := range moved {
-			for after := uuid.Nil; ; {
-				rows, err := t.table.Page(ctx, tx, partner, time.Time{}, after, previewPage)
-				if err != nil {
-					return err
-				}
-				_, goes, err := w.place(ctx, tx, partner, t.kind, rows)
-				if err != nil {
-					return err
-				}
-				for _, g := range goes {
-					w.tally.add(partner, t.kind, "", g.has)
-				}
-				if len(rows) == 0 {
-					break
-				}
-				after = rows[len(rows)-1].ID
 			}
 		}
 	}

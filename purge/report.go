@@ -20,7 +20,7 @@ type Step struct {
 	Kind    string `json:"kind"`             // keys, variants, guards, payloads, …
 	Reason  string `json:"reason,omitempty"` // why they stayed; "": they went
 	Rows    int64  `json:"rows"`
-	Bytes   int64  `json:"bytes"`
+	Bytes   int64  `json:"bytes"` // of the columns as they are stored; headers of rows and indexes are extra
 }
 
 // States of a run.

@@ -251,9 +251,10 @@ func (w *run) place(ctx context.Context, q months.Querier, partner, kind string,
 	}
 	for i, r := range rows {
 		switch {
-		case r.Month.Equal(months.Held) || r.Month.Before(this): // the former is held, the latter goes with its month
+		case r.Month.Equal(months.Held):
 		case to[i].Before(this):
-			if !stay[r.ID] && !w.windows.held(partner) {
+			// Where its month has passed it goes with that.
+			if !r.Month.Before(this) && !stay[r.ID] && !w.windows.held(partner) {
 				into(&goes, r, to[i])
 			}
 		case !to[i].Equal(r.Month):
