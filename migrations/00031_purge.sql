@@ -56,9 +56,12 @@ create table if not exists purge_settled (
   settled_at timestamptz not null default now()
 );
 
-create index concurrently if not exists document_key_purge on document_key (purge_on);
-create index concurrently if not exists document_purge on document (purge_on) where purge_on is not null;
-create index concurrently if not exists inbox_held on inbox (partner_id, message_id) where hold <> 0;
+drop index concurrently if exists document_key_purge;
+create index concurrently document_key_purge on document_key (purge_on);
+drop index concurrently if exists document_purge;
+create index concurrently document_purge on document (purge_on) where purge_on is not null;
+drop index concurrently if exists inbox_held;
+create index concurrently inbox_held on inbox (partner_id, message_id) where hold <> 0;
 
 -- +goose Down
 drop table legal_hold, purge, purge_run, purge_step, purge_settled;

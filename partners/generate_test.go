@@ -82,6 +82,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Reading.Structure": oneOf("off", "note", "refuse"), ".Reading.Guide": oneOf("own", "EAN008", "0815"),
 		".Retention.DedupWindow": days(), ".Retention.RetryWindow": retry, ".Retention.ReuseAfter": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.Payloads": days(), ".Retention.Acknowledgements": days(), ".Retention.Quarantine": days(), ".Retention.Deliveries": days(),
+		".Retention.Documents.Invoice": days(), ".Retention.Documents.Despatch": days(), ".Retention.Documents.Other": partners.Days(rapid.IntRange(0, 29).Draw(t, "days")),
 		".Retention.LegalHold": rapid.Bool().Draw(t, "hold"), ".HTTP.Tokens": anyTokens(t),
 		".AS2.Names": some("ACME-AS2", `Acme "Works"`, "007"), ".AS2.Signature": oneOf("required", "optional"), ".AS2.Encryption": oneOf("required", "optional", "authenticated"),
 		".AS2.OldAlgorithms": some("3des", "md5", "sha1"), ".AS2.Expired": oneOf("refuse", "accept"), ".AS2.MIC": oneOf("signature", "requested"),

@@ -93,7 +93,7 @@ func TestPatch(t *testing.T) {
 		strings.Repeat("[", 1<<20):   "the change must be a JSON object with the keys to change",
 		`[]`:                         "the change must be a JSON object with the keys to change",
 		`null`:                       "the change must be a JSON object with the keys to change",
-		`{"retention": "short"}`:     "retention: must be a mapping with the keys dedup_window, retry_window, reuse_after, payloads, acknowledgements, quarantine, deliveries, legal_hold",
+		`{"retention": "short"}`:     "retention: must be a mapping with the keys dedup_window, retry_window, reuse_after, payloads, acknowledgements, quarantine, deliveries, documents, legal_hold",
 		`{"http": {"tokens": [{}]}}`: "http.tokens[1]: needs one of sha256, env and file",
 		`{"kind": "Organisation"}`:   "",
 	} {
