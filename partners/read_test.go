@@ -166,7 +166,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:11 partner varied",
-			"testdata/varied.yaml:138 partner small",
+			"testdata/varied.yaml:142 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
