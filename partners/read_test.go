@@ -112,7 +112,7 @@ func TestRead(t *testing.T) {
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
 				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
-				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, LegalHold: true},
+				Acknowledgements: 70, Quarantine: 80, Deliveries: 300, Documents: partners.DocumentsRetention{Invoice: 3650, Despatch: 500, Other: 600}, LegalHold: true},
 			Certificates: []partners.CertificateSpec{{Label: "2027", Certificate: base64Of(t, "testdata/varied.pem"), Purposes: []string{"as2_encrypt", "tls_client"},
 				Pin: "key", KeyUsage: "ignore", From: &from, Until: &expires}},
 			HTTP: partners.HTTPSpec{Credentials: "both", Tokens: []partners.TokenSpec{
