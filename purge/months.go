@@ -72,6 +72,10 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 		if p.Default() {
 			return w.deleteMonth(ctx, kind, p, slices.Sorted(maps.Keys(has)))
 		}
+		t := tally{}
+		for partner, h := range has {
+			t.add(partner, kind, "", h)
+		}
 		err = p.Drop(ctx, w.Pool, func(tx pgx.Tx) error {
 			if err := w.keep(ctx, tx, w.id); err != nil {
 				return err
@@ -87,10 +91,6 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 					return errors.Join(err, errIf(len(needed) > 0))
 				}
 			}
-			t := tally{}
-			for partner, h := range has {
-				t.add(partner, kind, "", h)
-			}
 			return t.note(ctx, tx, w.id)
 		})
 		if errors.Is(err, errStays) && try < 5 {
@@ -100,6 +100,7 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 			continue
 		}
 		if err == nil {
+			w.gone(t)
 			w.reached("dropped")
 		}
 		return err

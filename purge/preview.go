@@ -22,15 +22,15 @@ type Foreseen struct {
 	Steps []Step    `json:"steps"`
 }
 
-// previewEnds is how long a preview may take: one over a hundred million keys is asked
+// PreviewEnds is how long a preview may take: one over a hundred million keys is asked
 // for when there is time for it.
-const previewEnds = 5 * time.Minute
+const PreviewEnds = 5 * time.Minute
 
 // Preview counts what Run would remove at this moment, and what would stay and why: by the
 // windows in force, or, for partners in set, by those that are set there, without their
 // grace. Everything is read as of one moment.
 func (p *Purger) Preview(ctx context.Context, set map[string]partners.Retention) (*Foreseen, error) {
-	ctx, cancel := context.WithTimeout(ctx, previewEnds)
+	ctx, cancel := context.WithTimeout(ctx, PreviewEnds)
 	defer cancel()
 	w := &run{Purger: p, dry: true, tally: tally{}}
 	if err := w.fresh(ctx, p.Pool); err != nil {
@@ -53,7 +53,7 @@ func (p *Purger) Preview(ctx context.Context, set map[string]partners.Retention)
 		}
 	}
 	err = pgx.BeginTxFunc(ctx, p.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fmt.Sprintf(`set local statement_timeout = %d`, previewEnds.Milliseconds())); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf(`set local statement_timeout = %d`, PreviewEnds.Milliseconds())); err != nil {
 			return err
 		}
 		return w.foresee(ctx, tx, again)

@@ -23,6 +23,7 @@ type Purger struct {
 	Node     string // who it is, for people
 	Log      *slog.Logger
 	Batch    int                // keys of one transaction; 0 is 500
+	Gone     func(Step)         // hears what went, when it has gone; nil: nobody does
 	Hook     func(point string) // of fault tests; nil otherwise
 }
 
@@ -39,10 +40,10 @@ func (p *Purger) reached(point string) {
 	}
 }
 
-// refusal is why a run does nothing.
-type refusal struct{ reason string }
+// Refusal is why nothing may be purged now: a person has to do something first.
+type Refusal struct{ Reason string }
 
-func (r *refusal) Error() string { return r.reason }
+func (r *Refusal) Error() string { return r.Reason }
 
 // run is one at work. Where dry is set, nothing is written.
 type run struct {
@@ -59,22 +60,30 @@ type run struct {
 // no run was begun; any other says why the run ended before it had done all, which stands
 // in the report too.
 func (p *Purger) Run(ctx context.Context, by string) (*Report, error) {
-	r, err := p.begin(ctx, by)
+	r, err := p.Begin(ctx, by)
 	if err != nil {
 		return nil, err
 	}
+	return r, p.Finish(ctx, r)
+}
+
+// Finish does what Begin has begun, and completes its report. Who begins a run finishes
+// it: until its lease has run out nobody else may.
+func (p *Purger) Finish(ctx context.Context, r *Report) error {
 	if r.State == Refused {
-		return r, p.tell(ctx, r)
+		return p.tell(ctx, r)
 	}
 	w := &run{Purger: p, id: r.ID}
-	err = w.all(ctx)
-	var no *refusal
+	err := w.all(ctx)
+	var no *Refusal
 	switch {
 	case err == nil:
 		r.State = Done
 	case errors.As(err, &no):
-		r.State, r.Reason, err = Refused, no.reason, nil
-	case errors.Is(err, ErrPaused), errors.Is(err, ErrLost), ctx.Err() != nil:
+		r.State, r.Reason, err = Refused, no.Reason, nil
+	case ctx.Err() != nil:
+		r.State, r.Reason = Stopped, context.Cause(ctx).Error()
+	case errors.Is(err, ErrPaused), errors.Is(err, ErrLost):
 		r.State, r.Reason = Stopped, err.Error()
 	default:
 		r.State, r.Reason = Failed, err.Error()
@@ -82,12 +91,12 @@ func (p *Purger) Run(ctx context.Context, by string) (*Report, error) {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if e := p.end(end, r); e != nil {
-		return r, errors.Join(err, e)
+		return errors.Join(err, e)
 	}
 	if e := p.tell(end, r); e != nil {
-		return r, errors.Join(err, e)
+		return errors.Join(err, e)
 	}
-	return r, err
+	return err
 }
 
 // tell completes the report with its steps, and logs it.
@@ -148,7 +157,7 @@ func (w *run) fresh(ctx context.Context, q interface {
 	read := time.Now()
 	all, err := w.Partners.Retentions(ctx)
 	if errors.Is(err, partners.ErrUnknownRetention) {
-		return &refusal{err.Error()}
+		return &Refusal{err.Error()}
 	}
 	if err != nil {
 		return err
@@ -158,7 +167,7 @@ func (w *run) fresh(ctx context.Context, q interface {
 		return err
 	}
 	if hold.Held {
-		return &refusal{fmt.Sprintf("what leaves is held (%s): a person has to confirm it before anything is purged", hold.Reason)}
+		return &Refusal{fmt.Sprintf("what leaves is held (%s): a person has to confirm it before anything is purged", hold.Reason)}
 	}
 	w.windows, w.read = windows{all}, read
 	return nil
@@ -199,8 +208,21 @@ func (w *run) batched(ctx context.Context, do func(tx pgx.Tx, t tally) error) er
 	}); err != nil {
 		return err
 	}
+	w.gone(t)
 	w.reached("committed")
 	return nil
+}
+
+// gone tells what a transaction that was committed removed.
+func (p *Purger) gone(t tally) {
+	if p.Gone == nil {
+		return
+	}
+	for _, s := range t.steps() {
+		if s.Reason == "" {
+			p.Gone(s)
+		}
+	}
 }
 
 // errChanged: a setting changed between reading it and the transaction that goes by it.

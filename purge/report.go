@@ -16,11 +16,17 @@ import (
 
 // Step is what went of a partner of one kind, or what stayed for one reason.
 type Step struct {
-	Partner string `json:"partner"`
+	Partner string `json:"partner,omitempty"`
 	Kind    string `json:"kind"`             // keys, variants, guards, payloads, …
 	Reason  string `json:"reason,omitempty"` // why they stayed; "": they went
 	Rows    int64  `json:"rows"`
 	Bytes   int64  `json:"bytes"` // of the columns as they are stored; headers of rows and indexes are extra
+}
+
+// Kinds are what may go, as reports call it.
+var Kinds = []string{
+	"keys", "variants", "message_states", "alerts", "drift_copies", "guards", "sent_acknowledgements", "answers",
+	"documents", "document_lines", "document_packages", "payloads", "evidence", "acknowledgements", "deliveries", "events",
 }
 
 // States of a run.

@@ -100,10 +100,10 @@ func ResumeTx(ctx context.Context, tx pgx.Tx) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// begin takes the lease and opens the report of a run. A run that had it and did not end
+// Begin takes the lease and opens the report of a run. A run that had it and did not end
 // is the one that this resumes. ErrElsewhere and ErrPaused open none; a clock that jumped
 // is noted as refused.
-func (p *Purger) begin(ctx context.Context, by string) (*Report, error) {
+func (p *Purger) Begin(ctx context.Context, by string) (*Report, error) {
 	if err := p.Look(ctx); err != nil {
 		return nil, err
 	}
@@ -147,6 +147,9 @@ func (p *Purger) begin(ctx context.Context, by string) (*Report, error) {
 			r.ID, r.Ended, r.State, r.Node, r.By, r.Resumes, r.Reason)
 		return err
 	})
+	if errors.Is(err, ErrElsewhere) || errors.Is(err, ErrPaused) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("begin a purge: %w", err)
 	}

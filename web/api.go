@@ -11,6 +11,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,6 +24,7 @@ import (
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/purge"
 )
 
 // API serves the operations listener. Every field is needed.
@@ -40,6 +42,7 @@ type API struct {
 	Subscriptions    outbox.Subscriptions
 	Acknowledgements outbox.Acknowledgements
 	Gateway          *gateway.Gateway // decides drifts, replays and discards
+	Purger           *purge.Purger    // says how the purge stands, and what it would do
 
 	// Apply brings partners to what the YAML says and writes the audit line, in
 	// one transaction. The error is partners.Faults where the text is wrong, and a
@@ -85,6 +88,9 @@ type API struct {
 	// SignEvidence signs a manifest for an organisation. The error wraps ErrUnsigned
 	// where it has no key for it.
 	SignEvidence func(ctx context.Context, organisation string, manifest []byte) (*Signature, error)
+	// Purge writes the audit line, begins a run of the purge and leaves it to itself. The
+	// error wraps purge.ErrElsewhere or purge.ErrPaused where none was begun.
+	Purge func(ctx context.Context, by accounts.Identity) (*purge.Report, error)
 	// Record writes an audit line on its own.
 	Record func(ctx context.Context, e accounts.Entry) error
 	// Compare reads two payloads and says how the second differs; a nil original
@@ -96,6 +102,7 @@ type API struct {
 	Version string
 	Log     *slog.Logger
 
+	foreseeing   sync.Mutex    // one preview of a purge at a time
 	tries        tries         // of tokens that proved nobody
 	unread, pace time.Duration // of bodies; 0 are the defaults
 }

@@ -67,6 +67,10 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	admin := r.tokens[accounts.Admin]
 	event, aside := setAside(t, r)
 	acknowledged(t, r)
+	purged := due(t, r)
+	if _, err := r.pool.Exec(t.Context(), `update purge set jumped_from = now() - interval '30 days', jumped_to = now()`); err != nil {
+		t.Fatal(err)
+	}
 	var made struct {
 		ID string `json:"token_id"`
 	}
@@ -119,6 +123,14 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"GET /outgoing":                     {{"GET", "/outgoing", "", ""}},
 		"POST /outgoing/hold":               {{"POST", "/outgoing/hold", "application/json", `{"reason":"the ERP moves"}`}, {"POST", "/outgoing/hold", "application/json", `{"reason":" "}`}},
 		"POST /outgoing/confirm":            {{"POST", "/outgoing/confirm", "application/json", `{"note":"it has moved"}`}, {"POST", "/outgoing/confirm", "application/json", `{"note":"it has moved"}`}, {"POST", "/outgoing/confirm", "application/json", `{"note":""}`}},
+		"GET /retention/status":             {{"GET", "/retention/status", "", ""}},
+		"GET /retention/runs":               {{"GET", "/retention/runs", "", ""}, {"GET", "/retention/runs?limit=1", "", ""}, {"GET", "/retention/runs?cursor=YQ", "", ""}},
+		"GET /retention/runs/{run_id}":      {{"GET", "/retention/runs/" + purged.String(), "", ""}, {"GET", "/retention/runs/" + uuid.NewString(), "", ""}, {"GET", "/retention/runs/x", "", ""}},
+		"GET /retention/preview":            {{"GET", "/retention/preview", "", ""}},
+		"POST /retention/purge":             {{"POST", "/retention/purge", "", ""}},
+		"POST /retention/pause":             {{"POST", "/retention/pause", "application/json", `{"reason":"an audit"}`}, {"POST", "/retention/pause", "application/json", `{"reason":"an audit"}`}, {"POST", "/retention/pause", "application/json", `{"reason":" "}`}, {"POST", "/retention/purge", "", ""}},
+		"POST /retention/resume":            {{"POST", "/retention/resume", "", ""}, {"POST", "/retention/resume", "", ""}},
+		"POST /retention/confirm-clock":     {{"POST", "/retention/confirm-clock", "application/json", `{"note":"it is ours"}`}, {"POST", "/retention/confirm-clock", "application/json", `{"note":" "}`}},
 		"GET /acknowledgements":             {{"GET", "/acknowledgements", "", ""}, {"GET", "/acknowledgements?partner=acme&reference=7&limit=1", "", ""}, {"GET", "/acknowledgements?cursor=YQ", "", ""}},
 		"GET /events":                       {{"GET", "/events", "", ""}, {"GET", "/events?limit=1&type=document.*,alert.opened&partner=acme", "", ""}, {"GET", "/events?type=nothing", "", ""}, {"GET", "/events?after=x", "", ""}},
 		"GET /events/{partner}/{event_id}":  {{"GET", "/events/acme/" + stuckEffect(t, r), "", ""}, {"GET", "/events/acme/" + uuid.NewString(), "", ""}},

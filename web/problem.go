@@ -15,6 +15,7 @@ import (
 	"github.com/edigw/edigw/gateway"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/partners"
+	"github.com/edigw/edigw/purge"
 )
 
 // ProblemBase stands before every problem type; docs/reference/api.md lists them.
@@ -86,6 +87,7 @@ func asProblem(err error) *problem {
 	var told *problem
 	var no *gateway.Refusal
 	var row *gateway.NotTheNextRow
+	var refuses *purge.Refusal
 	var faults partners.Faults
 	var tooLarge *http.MaxBytesError
 	var network net.Error
@@ -106,8 +108,14 @@ func asProblem(err error) *problem {
 		return p
 	case errors.As(err, &tooLarge):
 		return &problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: "at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes are taken here"}
-	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, dedup.ErrNoImport), errors.Is(err, documents.ErrNotFound):
+	case errors.Is(err, partners.ErrUnknown), errors.Is(err, accounts.ErrUnknown), errors.Is(err, dedup.ErrNoAlert), errors.Is(err, dedup.ErrNoImport), errors.Is(err, purge.ErrNoRun), errors.Is(err, documents.ErrNotFound):
 		return &problem{Status: http.StatusNotFound, Type: "not-found", Detail: err.Error()}
+	case errors.As(err, &refuses):
+		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "nothing may be purged: " + err.Error()}
+	case errors.Is(err, purge.ErrPausedAlready), errors.Is(err, purge.ErrNotPaused), errors.Is(err, purge.ErrNotJumped):
+		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "nothing was changed: " + err.Error()}
+	case errors.Is(err, purge.ErrElsewhere), errors.Is(err, purge.ErrPaused):
+		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "no run was begun: " + err.Error()}
 	case errors.Is(err, accounts.ErrLastAdmin):
 		return &problem{Status: http.StatusConflict, Type: "not-decided", Detail: "nothing was changed: " + err.Error()}
 	case errors.Is(err, accounts.ErrUnfit):

@@ -29,6 +29,7 @@ import (
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 	"github.com/edigw/edigw/pgtest"
+	"github.com/edigw/edigw/purge"
 )
 
 // rig is the API on a database of its own, with a gateway that fills it.
@@ -134,6 +135,15 @@ func newRig(t *testing.T) *rig {
 			}},
 		Record: func(ctx context.Context, e accounts.Entry) error {
 			return pgx.BeginFunc(ctx, r.pool, func(tx pgx.Tx) error { return people.Audit(ctx, tx, e) })
+		},
+		Purger: &purge.Purger{Pool: r.pool, Partners: store, NewID: uuid.New, Node: "here", Log: log},
+		Purge: func(ctx context.Context, by accounts.Identity) (*purge.Report, error) {
+			begun, err := r.api.Purger.Begin(ctx, by.Person)
+			if err != nil {
+				return nil, err
+			}
+			told := *begun
+			return &told, r.api.Purger.Finish(ctx, begun)
 		},
 		Compare: compareTexts, Metrics: http.NotFoundHandler(), Version: "test", Log: log,
 	}

@@ -67,6 +67,15 @@ var Routes = []Route{
 	{http.MethodPost, "/outgoing/hold", accounts.Operator, nil, (*call).holdOutgoing},
 	{http.MethodPost, "/outgoing/confirm", accounts.Admin, nil, (*call).confirmOutgoing},
 
+	{http.MethodGet, "/retention/status", accounts.Viewer, nil, (*call).showPurge},
+	{http.MethodGet, "/retention/runs", accounts.Viewer, paging, (*call).listPurgeRuns},
+	{http.MethodGet, "/retention/runs/{run_id}", accounts.Viewer, nil, (*call).showPurgeRun},
+	{http.MethodGet, "/retention/preview", accounts.Operator, nil, (*call).previewPurge},
+	{http.MethodPost, "/retention/confirm-clock", accounts.Admin, nil, (*call).confirmClock},
+	{http.MethodPost, "/retention/purge", accounts.Admin, nil, (*call).beginPurge},
+	{http.MethodPost, "/retention/pause", accounts.Operator, nil, (*call).pausePurge},
+	{http.MethodPost, "/retention/resume", accounts.Admin, nil, (*call).resumePurge},
+
 	{http.MethodGet, "/acknowledgements", accounts.Viewer, acknowledgementFilters, (*call).listAcknowledgements},
 
 	{http.MethodGet, "/events", accounts.Viewer, feedFilters, (*call).listEvents},

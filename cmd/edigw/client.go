@@ -115,6 +115,13 @@ func httpClient(certificate string) (*http.Client, error) {
 	return &http.Client{Transport: t}, nil
 }
 
+// patient makes the client wait so long for an answer to begin.
+func (c *client) patient(d time.Duration) {
+	if t, ok := c.http.Transport.(*http.Transport); ok {
+		t.ResponseHeaderTimeout = d
+	}
+}
+
 // problem is what the API and the ingress say of an error (RFC 9457).
 type problem struct {
 	Type   string `json:"type"`

@@ -55,6 +55,15 @@ var commandOf = map[string]string{
 	"POST /outgoing/confirm":    "outgoing confirm",
 	"GET /acknowledgements":     "acknowledgements list",
 
+	"GET /retention/status":         "retention status",
+	"GET /retention/runs":           "retention runs",
+	"GET /retention/runs/{run_id}":  "retention runs",
+	"GET /retention/preview":        "retention preview",
+	"POST /retention/purge":         "retention purge",
+	"POST /retention/pause":         "retention pause",
+	"POST /retention/resume":        "retention resume",
+	"POST /retention/confirm-clock": "retention confirm-clock",
+
 	"GET /events":                                 "events list",
 	"GET /events/{partner}/{event_id}":            "events show",
 	"GET /subscriptions":                          "subscriptions list",

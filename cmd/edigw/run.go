@@ -43,6 +43,7 @@ type grammar struct {
 	Acknowledgements acknowledgementsCommand `cmd:"" help:"CONTRL, TA1, 997 and 999 that leave by another way than the response, APERAK and 824."`
 	Effects          effectsCommand          `cmd:"" help:"What events cause outside the database."`
 	Outgoing         outgoingCommand         `cmd:"" help:"Whether anything may leave: it is held after a restore."`
+	Retention        retentionCommand        `cmd:"" help:"What is purged when its retention has passed."`
 	Events           eventsCommand           `cmd:"" help:"What happened, for programs that ask."`
 	Subscriptions    subscriptionsCommand    `cmd:"" help:"Who is told of events: webhooks, Kafka, mail."`
 	Audit            auditCommand            `cmd:"" help:"Who did what."`

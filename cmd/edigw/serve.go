@@ -37,6 +37,7 @@ type serveCommand struct {
 	intakeFlags
 	workFlags
 	subscribeFlags
+	purgeFlags
 	outgoingFlags
 	as2Flags
 	logFlags
@@ -98,6 +99,7 @@ type started struct {
 	later               *journal.Batch
 	workers             []*lease.Workers
 	runner              *outbox.Runner
+	purging             *purging
 	cancel              context.CancelFunc // of what runs beside
 }
 
@@ -188,12 +190,15 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	ingress.Handle(as2Path, over)
 	ingress.Method(http.MethodPost, "/as4", ebms)
 	registry.MustRegister(g)
+	if err := s.preparePurge(c.purgeFlags, g, registry); err != nil {
+		return nil, err
+	}
 	api := &web.API{
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Outgoing: outbox.Outgoing{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, RefuseTarget: guard.RefuseSpec, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
-		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), TryAS2: triesAS2(over, store, g), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Compare: compareTexts,
+		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), TryAS2: triesAS2(over, store, g), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Purger: s.purging.Purger, Purge: s.purge, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}, web.Check{Name: "private keys", Run: s.admin.ring.Check, Only: true}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
 	}
 
@@ -224,6 +229,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	}
 	go s.keepAccess(background, localAccessFile(a.grammar.DataDir), people)
 	s.startWork()
+	go s.purging.run(background)
 	return s, nil
 }
 
@@ -233,6 +239,7 @@ func (s *started) stop(within time.Duration) error {
 	defer cancel()
 	err := errors.Join(s.ingress.stop(ctx), s.operations.stop(ctx))
 	s.stopWork(ctx)
+	s.purging.stop()
 	s.cancel()
 	if s.later != nil {
 		s.later.Stop()
