@@ -132,6 +132,9 @@ bench-outgoing: setup ## Events a second to Apache Kafka as a ratio to a bare pr
 bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty inbox (ARGS='-keys 1000000'): minutes, and 15 GB of disk
 	go run ./bench/receive -what keys $(ARGS)
 
+year: setup ## Live a whole year of retention in minutes: every invariant each day, and docs/explanation/year.svg, which shows that nothing grows without end
+	go test -count=1 -timeout 0 -v -run '^TestYear$$' ./gateway -year-plot $(CURDIR)/docs/explanation/year.svg
+
 big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway's peak memory
 	go run ./bench/big $(ARGS)
 
@@ -146,4 +149,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 big-invoices interop-as2 interop-cms bench-as4 bench-as2 help
+.PHONY: year demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 big-invoices interop-as2 interop-cms bench-as4 bench-as2 help

@@ -33,6 +33,11 @@ type Last struct {
 	At      time.Time
 }
 
+// dueDay is the day before which the days of keys have passed. A repeat moves a key's day
+// once in 24 hours (QueueLastDelivery): its last delivery may have been a day later than the
+// row says.
+const dueDay = `((now() at time zone 'utc')::date - 1)`
+
 // What is asked of a key. Interchanges that a transport id carried stand in it as lines
 // of partner, key and digest.
 const dueColumns = `
@@ -77,7 +82,7 @@ func TakeDue(ctx context.Context, tx pgx.Tx, limit int) ([]Due, error) {
 	rows, err := tx.Query(ctx, `
 		select `+dueColumns+`
 		from inbox i
-		where i.hold = 0 and i.purge_on < (now() at time zone 'utc')::date
+		where i.hold = 0 and i.purge_on < `+dueDay+`
 		order by i.purge_on limit $1
 		for update of i skip locked`, limit)
 	return collectDue(rows, err, "take keys that are due")
@@ -86,7 +91,7 @@ func TakeDue(ctx context.Context, tx pgx.Tx, limit int) ([]Due, error) {
 // PagesDue hands on every key whose day has passed, whatever is held on it, in pages of one
 // statement: of one moment, and a page in memory.
 func PagesDue(ctx context.Context, tx pgx.Tx, page int, each func([]Due) error) error {
-	return months.Pages(ctx, tx, `select `+dueColumns+` from inbox i where i.purge_on < (now() at time zone 'utc')::date`, nil, page, scanKey, each)
+	return months.Pages(ctx, tx, `select `+dueColumns+` from inbox i where i.purge_on < `+dueDay, nil, page, scanKey, each)
 }
 
 // PagesOf does so with all keys of a partner.
@@ -401,7 +406,7 @@ type HeldRows struct {
 func HeldDue(ctx context.Context, q months.Querier) ([]HeldRows, error) {
 	rows, err := q.Query(ctx, `
 		select partner_id, hold, count(*) from inbox
-		where hold <> 0 and purge_on < (now() at time zone 'utc')::date group by 1, 2`)
+		where hold <> 0 and purge_on < `+dueDay+` group by 1, 2`)
 	if err != nil {
 		return nil, fmt.Errorf("count keys that are held: %w", err)
 	}
@@ -417,7 +422,7 @@ func HeldDue(ctx context.Context, q months.Querier) ([]HeldRows, error) {
 // OldestDue is the earliest day that has passed of a key on which nothing is held.
 func OldestDue(ctx context.Context, q months.Querier) (day *time.Time, err error) {
 	if err := q.QueryRow(ctx, `
-		select min(purge_on) from inbox where hold = 0 and purge_on < (now() at time zone 'utc')::date`).Scan(&day); err != nil {
+		select min(purge_on) from inbox where hold = 0 and purge_on < `+dueDay+``).Scan(&day); err != nil {
 		return nil, fmt.Errorf("look for the key that is due longest: %w", err)
 	}
 	return day, nil

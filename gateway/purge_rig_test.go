@@ -177,13 +177,14 @@ func (a *aged) keeps(key string) (row, payload bool, deliveries int) {
 	a.t.Helper()
 	deliveries = a.count(`select count(*) from delivery where message_id = $1`, key)
 	var id uuid.UUID
+	var partner string
 	var month time.Time
 	var offset, length int64
-	err := a.Pool.QueryRow(context.Background(), `select payload_id, payload_month, payload_offset, payload_length from inbox where message_id = $1`, key).Scan(&id, &month, &offset, &length)
+	err := a.Pool.QueryRow(context.Background(), `select partner_id, payload_id, payload_month, payload_offset, payload_length from inbox where message_id = $1`, key).Scan(&partner, &id, &month, &offset, &length)
 	if err != nil {
 		return false, false, deliveries
 	}
-	_, err = journal.ReadPayload(context.Background(), a.Pool, "acme", id, month, offset, length)
+	_, err = journal.ReadPayload(context.Background(), a.Pool, partner, id, month, offset, length)
 	if err != nil && !errors.Is(err, journal.ErrPurged) {
 		a.t.Fatal(err)
 	}

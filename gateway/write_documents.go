@@ -157,10 +157,11 @@ func (r *result) documentRow(now time.Time, i int, d *documents.Document) docume
 		Stamp: documents.Stamp(r.p.ic, i), Revision: 1, PurgeOn: r.documentEnds(now, d)}
 }
 
-// documentEnds is the day on which a document may go; nil: it is kept.
+// documentEnds is the day on which a document may go; nil: it is kept. A legal hold is
+// looked at on that day.
 func (r *result) documentEnds(now time.Time, d *documents.Document) *time.Time {
 	keep := r.p.owner.Retention.Document(d.Class)
-	if keep == 0 || r.p.owner.Retention.LegalHold {
+	if keep == 0 {
 		return nil
 	}
 	on := purgeOn(now, keep)

@@ -79,11 +79,15 @@ func (w windows) key(d *dedup.Due) (reason string, again time.Time) {
 	if d.Alert {
 		return OpenDrift, today.AddDate(0, 0, againOpen)
 	}
-	if on := w.keyDay(d); !on.Before(today) {
+	if on := w.keyDay(d); !w.passed(on) {
 		return InForce, on
 	}
 	return "", time.Time{}
 }
+
+// passed reports whether a key's day has: a row is told of a repeat once in a day, so that
+// its last delivery may have been a day later than it says .
+func (w windows) passed(on time.Time) bool { return on.AddDate(0, 0, 1).Before(w.today()) }
 
 // guard judges a guard, which never goes before its key and stands for a window more; keyGoes
 // says of a key that is still here that it goes in this run.

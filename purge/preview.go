@@ -69,7 +69,7 @@ func (w *run) foresee(ctx context.Context, tx pgx.Tx, moved []string) error {
 	if err := w.foreseeKeys(ctx, tx, moved); err != nil {
 		return err
 	}
-	if err := w.foreseeGuards(ctx, tx); err != nil {
+	if err := w.foreseeGuards(ctx, tx, moved); err != nil {
 		return err
 	}
 	if err := w.foreseeDocuments(ctx, tx, moved); err != nil {
@@ -91,7 +91,7 @@ func (w *run) foreseeKeys(ctx context.Context, tx pgx.Tx, moved []string) error 
 		var open []dedup.Due
 		for _, d := range list {
 			if d.Hold != 0 {
-				if d.PurgeOn.Before(w.windows.today()) || slices.Contains(moved, d.Partner) && w.windows.keyDay(&d).Before(w.windows.today()) {
+				if w.windows.passed(d.PurgeOn) || slices.Contains(moved, d.Partner) && w.windows.passed(w.windows.keyDay(&d)) {
 					w.tally.add(d.Partner, "keys", dedup.HeldFor(d.Hold), months.Has{Rows: 1})
 				}
 				continue
@@ -121,7 +121,7 @@ func (w *run) foreseeKeys(ctx context.Context, tx pgx.Tx, moved []string) error 
 	for _, partner := range moved {
 		if err := dedup.PagesOf(ctx, tx, partner, previewPage, func(list []dedup.Due) error {
 			// Of these only those that are due by the new days are looked at in a run.
-			return judge(slices.DeleteFunc(list, func(d dedup.Due) bool { return !w.windows.keyDay(&d).Before(w.windows.today()) }))
+			return judge(slices.DeleteFunc(list, func(d dedup.Due) bool { return !w.windows.passed(w.windows.keyDay(&d)) }))
 		}); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (w *run) foreseeKeys(ctx context.Context, tx pgx.Tx, moved []string) error 
 	return nil
 }
 
-func (w *run) foreseeGuards(ctx context.Context, tx pgx.Tx) error {
+func (w *run) foreseeGuards(ctx context.Context, tx pgx.Tx, moved []string) error {
 	return dedup.PagesOfGuards(ctx, tx, previewPage, func(list []dedup.DueGuard) error {
 		var keys []outbox.Key
 		for _, g := range list {
@@ -144,6 +144,9 @@ func (w *run) foreseeGuards(ctx context.Context, tx pgx.Tx) error {
 		for i := range list {
 			g := &list[i]
 			reason, _ := w.windows.guard(g, func(d *dedup.Due) bool {
+				if !w.windows.passed(d.PurgeOn) && !slices.Contains(moved, d.Partner) {
+					return false // it is looked at on its day
+				}
 				why, _ := w.windows.key(d)
 				return why == "" && !undelivered[outbox.Key(d.Ref)]
 			})

@@ -110,7 +110,7 @@ func (w *run) settleKeys(ctx context.Context, partner string) error {
 		for i := range list {
 			on := w.windows.keyDay(&list[i])
 			if on.IsZero() { // goes with what it carried, which is gone
-				on = w.windows.today().AddDate(0, 0, -1)
+				on = w.windows.today().AddDate(0, 0, -2)
 			}
 			refs, days = append(refs, list[i].Ref), append(days, on)
 		}
