@@ -135,6 +135,9 @@ bench-keys: setup ## Receive rate at 10 M keys as a ratio to that of an empty in
 year: setup ## Live a whole year of retention in minutes: every invariant each day, and docs/explanation/year.svg, which shows that nothing grows without end
 	go test -count=1 -timeout 0 -v -run '^TestYear$$' ./gateway -year-plot $(CURDIR)/docs/explanation/year.svg
 
+bench-purge: setup ## Purge a million keys and two months of all that is kept while receiving: the rate as a ratio to that without, and what went against what was foreseen, to the row (ARGS='-keys 20000 -seconds 1')
+	go run ./bench/receive -what purge -keys 1000000 $(ARGS)
+
 big: setup ## 1 GiB of small invoices through inspect and POST, with the gateway's peak memory
 	go run ./bench/big $(ARGS)
 
@@ -149,4 +152,4 @@ help: ## Show this list
 		'/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		 /^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: year demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 big-invoices interop-as2 interop-cms bench-as4 bench-as2 help
+.PHONY: year bench-purge demo run build setup checker xmlsec phive test verify schema fuzz model promela crash import-keys torture torture-planted api-fuzz interop interop-edi interop-as4 outgoing bench bench-syntax bench-cms bench-outgoing bench-keys big big-as4 big-invoices interop-as2 interop-cms bench-as4 bench-as2 help

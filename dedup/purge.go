@@ -292,33 +292,33 @@ func ForgetCopies(ctx context.Context, q months.Querier, dry bool) (map[string]m
 	return has, add(has, "drift_copies", rows, err)
 }
 
-// Placed is a payload or an acknowledgement of a key that keeps it: something is held
-// under the key, or a person holds it.
+// Placed is a key that keeps what is its own: something is held under it, or a person holds
+// it.
 type Placed struct {
 	Ref
 	Hold     int16
 	Legal    bool
-	Payloads []uuid.UUID // that stand in the month
+	Payloads []uuid.UUID // wherever they stand
 	Acks     []uuid.UUID
 }
 
-// Keepers gives keys under which something is held, after one, with what of theirs the
-// row says stands in a month.
-func Keepers(ctx context.Context, q months.Querier, month time.Time, after Ref, limit int) ([]Placed, error) {
+// Keepers gives keys under which something is held, after one, with what is theirs. In
+// which months that stands its tables say: a row points at where it stood first.
+func Keepers(ctx context.Context, q months.Querier, after Ref, limit int) ([]Placed, error) {
 	rows, err := q.Query(ctx, `
 		with keeper as (
-			(select partner_id, message_id from inbox where hold <> 0 and (partner_id, message_id) > ($2 collate "C", $3 collate "C") order by partner_id, message_id limit $4)
+			(select partner_id, message_id from inbox where hold <> 0 and (partner_id, message_id) > ($1 collate "C", $2 collate "C") order by partner_id, message_id limit $3)
 			union
-			(select partner_id, message_id from legal_hold where (partner_id, message_id) > ($2 collate "C", $3 collate "C") order by partner_id, message_id limit $4)
-			order by 1, 2 limit $4)
+			(select partner_id, message_id from legal_hold where (partner_id, message_id) > ($1 collate "C", $2 collate "C") order by partner_id, message_id limit $3)
+			order by 1, 2 limit $3)
 		select k.partner_id, k.message_id,
 			coalesce((select hold from inbox i where i.partner_id = k.partner_id and i.message_id = k.message_id), 0),
 			exists (select from legal_hold h where h.partner_id = k.partner_id and h.message_id = k.message_id),
-			array(select payload_id from inbox i where i.partner_id = k.partner_id and i.message_id = k.message_id and i.payload_month = $1
-				union select payload_id from variant v where v.partner_id = k.partner_id and v.message_id = k.message_id and v.payload_month = $1),
-			array(select ack_id from inbox i where i.partner_id = k.partner_id and i.message_id = k.message_id and i.ack_month = $1
-				union select ack_id from variant v where v.partner_id = k.partner_id and v.message_id = k.message_id and v.ack_month = $1)
-		from keeper k order by 1, 2`, month, after.Partner, after.ID, limit)
+			array(select payload_id from inbox i where i.partner_id = k.partner_id and i.message_id = k.message_id and payload_id is not null
+				union select payload_id from variant v where v.partner_id = k.partner_id and v.message_id = k.message_id and payload_id is not null),
+			array(select ack_id from inbox i where i.partner_id = k.partner_id and i.message_id = k.message_id and ack_id is not null
+				union select ack_id from variant v where v.partner_id = k.partner_id and v.message_id = k.message_id and ack_id is not null)
+		from keeper k order by 1, 2`, after.Partner, after.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read keys that keep what is theirs: %w", err)
 	}

@@ -289,3 +289,21 @@ func Pages[T any](ctx context.Context, tx pgx.Tx, query string, args []any, page
 	}
 	return nil
 }
+
+// In gives which of these ids of a partner stand in a month.
+func (t Table) In(ctx context.Context, q Querier, partner string, ids []uuid.UUID, month time.Time) ([]Row, error) {
+	rows, err := q.Query(ctx, `
+		select `+t.ID+`, purge_month, count(*), sum(`+t.size()+`)::bigint from `+t.sanitized()+` as t
+		where partner_id = $1 and `+t.ID+` = any($2) and purge_month = $3
+		group by `+t.ID+`, purge_month order by `+t.ID, partner, ids, month)
+	if err != nil {
+		return nil, fmt.Errorf("look for %s of %s: %w", t.Name, partner, err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Row, err error) {
+		return r, row.Scan(&r.ID, &r.Month, &r.Rows, &r.Bytes)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for %s of %s: %w", t.Name, partner, err)
+	}
+	return list, nil
+}

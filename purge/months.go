@@ -222,7 +222,7 @@ func (w *run) eachNeeded(ctx context.Context, q months.Querier, p months.Partiti
 // first payloads alone: a key that outlives its acknowledgement is acknowledged afresh.
 func (w *run) eachKeeper(ctx context.Context, q months.Querier, kind string, p months.Partition, legal map[string]bool, each func(kept) error) error {
 	for after := (dedup.Ref{}); ; {
-		keepers, err := dedup.Keepers(ctx, q, p.Month, after, rescuePage)
+		keepers, err := dedup.Keepers(ctx, q, after, rescuePage)
 		if err != nil {
 			return err
 		}
@@ -249,14 +249,18 @@ func (w *run) eachKeeper(ctx context.Context, q months.Querier, kind string, p m
 			if !k.Legal {
 				reason = dedup.HeldFor(k.Hold)
 			}
-			has, err := p.Table.CountOf(ctx, q, k.Partner, ids, p.Month)
+			rows, err := p.Table.In(ctx, q, k.Partner, ids, p.Month)
 			if err != nil {
 				return err
 			}
-			if has.Rows == 0 {
+			if len(rows) == 0 {
 				continue
 			}
-			if err := each(kept{partner: k.Partner, reason: reason, key: &k, ids: ids, to: months.Held, has: has}); err != nil {
+			of := kept{partner: k.Partner, reason: reason, key: &k, to: months.Held}
+			for _, r := range rows {
+				of.ids, of.has = append(of.ids, r.ID), of.has.Plus(r.Has)
+			}
+			if err := each(of); err != nil {
 				return err
 			}
 		}

@@ -23,9 +23,14 @@ type Purger struct {
 	Node     string // who it is, for people
 	Log      *slog.Logger
 	Batch    int                // keys of one transaction; 0 is 500
+	Rest     int                // after a transaction the run rests so many times as long as that took: see Gently
 	Gone     func(Step)         // hears what went, when it has gone; nil: nobody does
 	Hook     func(point string) // of fault tests; nil otherwise
 }
+
+// Gently is how much a purge rests beside a gateway that receives: two thirds of the time.
+// Nobody waits for a purge to end, and who receives has the processor and the disk.
+const Gently = 2
 
 func (p *Purger) batch() int {
 	if p.Batch > 0 {
@@ -180,7 +185,7 @@ const statementsEnd = `set local statement_timeout = '60s'; set local lock_timeo
 // batched runs one transaction of the run: under its lease, by the windows in force. What
 // do adds to t stands in the report with it.
 func (w *run) batched(ctx context.Context, do func(tx pgx.Tx, t tally) error) error {
-	t := tally{}
+	t, began := tally{}, time.Now()
 	// Windows are read on a connection of their own: before this one is taken.
 	if err := w.fresh(ctx, w.Pool); err != nil {
 		return err
@@ -210,8 +215,19 @@ func (w *run) batched(ctx context.Context, do func(tx pgx.Tx, t tally) error) er
 	}
 	w.gone(t)
 	w.reached("committed")
-	return nil
+	if w.Rest == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(min(time.Duration(w.Rest)*time.Since(began), longestRest)):
+		return nil
+	}
 }
+
+// longestRest is far below the term of the lease.
+const longestRest = 10 * time.Second
 
 // gone tells what a transaction that was committed removed.
 func (p *Purger) gone(t tally) {

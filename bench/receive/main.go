@@ -7,10 +7,11 @@
 //	go run ./bench/receive [-seconds 3] [-rounds 5] [-limit ../shared/limits/pg-limit]
 //	go run ./bench/receive -what storm
 //	go run ./bench/receive -what keys [-keys 10000000]
+//	go run ./bench/receive -what purge [-keys 1000000]
 //
 // Beside the rates it measures what a partner's storm leaves of another one's rate
 // (storm.go), and what an inbox of many keys leaves of that of an empty one
-// (keys.go).
+// (keys.go), and receiving beside a purge with receiving without one (purge.go).
 //
 // Rounds are interleaved, so that other load on the machine hits all alike; the
 // table shows medians. Every answer is checked: one wrong status ends the run.
@@ -44,6 +45,8 @@ func run(ctx context.Context, args []string) error {
 			return bare()
 		case "load":
 			return generate(args[1:])
+		case "purge":
+			return purgeProcess(args[1:])
 		}
 	}
 	b := &bench{}
@@ -52,7 +55,7 @@ func run(ctx context.Context, args []string) error {
 	rounds := flags.Float64("rounds", fromEnv("BENCH_ROUNDS", 5), "rounds of which the medians are shown (BENCH_ROUNDS)")
 	clients := flags.String("clients", "1,8,32,128", "numbers of clients")
 	flags.StringVar(&b.limit, "limit", "../shared/limits/pg-limit", "the program that tells the database's own limit")
-	what := flags.String("what", "rates,storm", "what is measured: rates, storm, keys")
+	what := flags.String("what", "rates,storm", "what is measured: rates, storm, keys, purge")
 	flags.Int64Var(&b.keys, "keys", 10_000_000, "keys that stand in the inbox")
 	flags.StringVar(&b.program, "program", "", "the gateway to measure; empty: built from here")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -80,8 +83,10 @@ func run(ctx context.Context, args []string) error {
 			err = b.storms(ctx)
 		case "keys":
 			err = b.manyKeys(ctx)
+		case "purge":
+			err = b.purges(ctx)
 		default:
-			err = fmt.Errorf("-what %q: there are rates, storm and keys", one)
+			err = fmt.Errorf("-what %q: there are rates, storm, keys and purge", one)
 		}
 		if err != nil {
 			return err

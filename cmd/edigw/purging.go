@@ -100,7 +100,7 @@ func (s *started) preparePurge(c purgeFlags, g *gateway.Gateway, registry promet
 	if err != nil {
 		node = "unknown host"
 	}
-	p := &purging{every: c.PurgeEvery, hours: day, log: s.log, Purger: &purge.Purger{
+	p := &purging{every: c.PurgeEvery, hours: day, log: s.log, Purger: &purge.Purger{Rest: purge.Gently,
 		Pool: s.database.pool, Partners: s.admin.partners, NewID: g.NewID, Node: fmt.Sprintf("%s, process %d", node, os.Getpid()), Log: s.log,
 		Hook: func(point string) {
 			if g.Hook != nil {
