@@ -83,3 +83,32 @@ func MarkHolds(ctx context.Context, q months.Querier) (m HoldsMark, err error) {
 	}
 	return m, nil
 }
+
+// Errors of holds that there was no need of.
+var (
+	ErrHeldAlready = errors.New("the message is held already")
+	ErrNotHeld     = errors.New("the message is not held")
+)
+
+// Hold is HoldTx for who writes an audit line beside it. The error wraps ErrHeldAlready or
+// ErrNoSuchKey.
+func Hold(h LegalHold) func(context.Context, pgx.Tx) error {
+	return func(ctx context.Context, tx pgx.Tx) error {
+		done, err := HoldTx(ctx, tx, h)
+		if err == nil && !done {
+			return ErrHeldAlready
+		}
+		return err
+	}
+}
+
+// Release is ReleaseTx likewise. The error wraps ErrNotHeld.
+func Release(r Ref) func(context.Context, pgx.Tx) error {
+	return func(ctx context.Context, tx pgx.Tx) error {
+		done, err := ReleaseTx(ctx, tx, r)
+		if err == nil && !done {
+			return ErrNotHeld
+		}
+		return err
+	}
+}

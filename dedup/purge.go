@@ -208,6 +208,9 @@ const guardColumns = `
 	exists (select from drift_alert a where a.partner_id = i.partner_id and a.message_id = i.message_id and a.state in ('open', 'in_review', 'awaiting_approval')),
 	i.message_id
 	from document_key g left join inbox i on i.partner_id = g.partner_id and i.message_id = g.message_id
+		-- Of a reference that was used again since it is an earlier epoch that brought the document.
+		and not (i.epoch > 0 and exists (
+			select from variant v where v.partner_id = i.partner_id and v.message_id = i.message_id and v.variant_epoch = i.epoch and v.first_at > g.first_at))
 	where g.purge_on < (now() at time zone 'utc')::date`
 
 func (g *DueGuard) scan(row interface{ Scan(...any) error }) error {

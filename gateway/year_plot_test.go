@@ -43,10 +43,17 @@ func (y *year) weigh() {
 		w.bytes[table] = bytes
 	}
 	for table := range w.bytes {
-		w.rows[table] = int64(y.count(`select count(*) from ` + table))
+		sql := `select count(*) from ` + table
+		if table == "variant" { // of a number that is used again and again each use stays known, as long as it is used
+			sql += ` v where not exists (select from inbox i where i.partner_id = v.partner_id and i.message_id = v.message_id and i.epoch > v.variant_epoch)`
+		}
+		w.rows[table] = int64(y.count(sql))
 	}
 	y.weights = append(y.weights, w)
 }
+
+// slack is what pages and chance may add to a table.
+const slack = 512 << 10
 
 // plateau: no table was larger in the last quarter than in the one before, but for some
 // pages and for what chance brings.
@@ -68,7 +75,7 @@ func (y *year) plateau() {
 		if a, b := most(before, rows), most(last, rows); float64(b) > 1.15*float64(a)+20 {
 			y.t.Errorf("%s had %d rows at most in the last quarter, %d in the one before: it grows", table, b, a)
 		}
-		if a, b := most(before, bytes), most(last, bytes); float64(b) > 1.15*float64(a)+128<<10 {
+		if a, b := most(before, bytes), most(last, bytes); float64(b) > 1.15*float64(a)+slack {
 			y.t.Errorf("%s had %d KiB at most in the last quarter, %d in the one before: it grows", table, b>>10, a>>10)
 		}
 	}

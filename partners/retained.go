@@ -182,3 +182,47 @@ func Counter(ctx context.Context, q rowQuerier) (n int64, err error) {
 
 // First gives the windows under which the partner's first rows were written.
 func (r *Retained) First() Retention { return r.history[0].Retention }
+
+// Spec gives windows as a configuration says them.
+func (r Retention) Spec() RetentionSpec {
+	days := func(d time.Duration) Days { return Days(d / (24 * time.Hour)) }
+	return RetentionSpec{DedupWindow: days(r.DedupWindow), RetryWindow: days(r.RetryWindow), Payloads: days(r.Payloads), Acknowledgements: days(r.Acknowledgements),
+		Quarantine: days(r.Quarantine), Deliveries: days(r.Deliveries), LegalHold: r.LegalHold,
+		Documents: DocumentsRetention{Invoice: days(r.Invoices), Despatch: days(r.Despatches), Other: days(r.OtherDocuments)}}
+}
+
+// Origins says of each window where its value is from: "partner", or "default" where it is
+// the one that there is without being written.
+func (r *Retained) Origins() map[string]string {
+	origins := map[string]string{}
+	was, is := Defaults().Retention.windows(), r.Set
+	for name, same := range map[string]bool{
+		"dedup_window": is.DedupWindow == was.DedupWindow, "retry_window": is.RetryWindow == was.RetryWindow, "payloads": is.Payloads == was.Payloads,
+		"acknowledgements": is.Acknowledgements == was.Acknowledgements, "quarantine": is.Quarantine == was.Quarantine, "deliveries": is.Deliveries == was.Deliveries,
+		"documents.invoice": is.Invoices == was.Invoices, "documents.despatch": is.Despatches == was.Despatches, "documents.other": is.OtherDocuments == was.OtherDocuments,
+		"legal_hold": is.LegalHold == was.LegalHold,
+	} {
+		if origins[name] = "partner"; same {
+			origins[name] = "default"
+		}
+	}
+	return origins
+}
+
+// RetentionWith gives a partner's windows as a merge patch of its `retention` would have
+// them, judged as if it had been written; nothing is changed. The error wraps ErrUnknown, or
+// is Faults.
+func (s *Store) RetentionWith(ctx context.Context, partner string, patch []byte) (Retention, error) {
+	c, err := s.snapshotOf(ctx, partner)
+	if err != nil {
+		return Retention{}, err
+	}
+	if !json.Valid(patch) {
+		return Retention{}, Faults{{Key: "retention", Text: "must be a JSON object of windows, like {\"payloads\": \"60d\"}"}}
+	}
+	spec, err := c.partners[partner].spec.patched(append(append([]byte(`{"retention":`), patch...), '}'))
+	if err != nil {
+		return Retention{}, err
+	}
+	return spec.Retention.windows(), nil
+}

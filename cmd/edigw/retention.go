@@ -19,6 +19,10 @@ type retentionCommand struct {
 	Purge        retentionPurge        `cmd:"" help:"Purge now what its retention has passed."`
 	Pause        retentionPause        `cmd:"" help:"Stop the purge, and let none begin."`
 	Resume       retentionResume       `cmd:"" help:"End a pause."`
+	Hold         retentionHold         `cmd:"" help:"Keep a message from being purged, with all that is its own."`
+	Release      retentionRelease      `cmd:"" help:"End the hold of a message."`
+	Holds        retentionHolds        `cmd:"" help:"Messages that a person keeps from being purged."`
+	Show         retentionShow         `cmd:"" help:"How long what is kept of a partner is kept; with --with, what would go under other windows."`
 	ConfirmClock retentionConfirmClock `cmd:"" help:"Say that the database's clock is right, which had jumped."`
 }
 

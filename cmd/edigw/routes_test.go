@@ -63,6 +63,12 @@ var commandOf = map[string]string{
 	"POST /retention/pause":         "retention pause",
 	"POST /retention/resume":        "retention resume",
 	"POST /retention/confirm-clock": "retention confirm-clock",
+	"GET /retention/holds":          "retention holds",
+	"POST /retention/holds":         "retention hold",
+	"POST /retention/holds/end":     "retention release",
+
+	"GET /partners/{partner}/retention":          "retention show",
+	"POST /partners/{partner}/retention/preview": "retention show",
 
 	"GET /events":                                 "events list",
 	"GET /events/{partner}/{event_id}":            "events show",
