@@ -28,6 +28,10 @@ var (
 	effectsStuck    = prometheus.NewDesc("edigw_effects_stuck", "Effects outside the database that wait for an operator.", []string{"target"}, nil)
 	effectsOldest   = prometheus.NewDesc("edigw_effects_oldest_seconds", "Since the oldest effect that is still to happen was caused; 0 if there is none.", []string{"target"}, nil)
 
+	driftOpen   = prometheus.NewDesc("edigw_drift_open", "Drift that nobody has decided, of all processes.", []string{"class", "severity"}, nil)
+	driftOldest = prometheus.NewDesc("edigw_drift_oldest_seconds", "Since the oldest drift was opened that nobody has decided; 0 if there is none.", nil, nil)
+	deadLetters = prometheus.NewDesc("edigw_dead_letters", "Keys under which a message is dead, of all processes.", nil, nil)
+
 	acknowledgementsWaiting = prometheus.NewDesc("edigw_acknowledgements_waiting", "Functional acknowledgements that are still on their way, of all processes.", []string{"by"}, nil)
 	acknowledgementsStuck   = prometheus.NewDesc("edigw_acknowledgements_stuck", "Functional acknowledgements that were given up, or of which nobody knows whether they arrived.", []string{"by"}, nil)
 	acknowledgementsOldest  = prometheus.NewDesc("edigw_acknowledgements_oldest_seconds", "Since the oldest functional acknowledgement was written that is still on its way; 0 if there is none.", []string{"by"}, nil)
@@ -39,7 +43,7 @@ const collectTime = 3 * time.Second
 // Describe implements prometheus.Collector.
 func (c workCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{deferredWaiting, deferredFailed, deferredOldest, effectsWaiting, effectsStuck, effectsOldest,
-		acknowledgementsWaiting, acknowledgementsStuck, acknowledgementsOldest} {
+		driftOpen, driftOldest, deadLetters, acknowledgementsWaiting, acknowledgementsStuck, acknowledgementsOldest} {
 		to <- d
 	}
 }
@@ -77,7 +81,20 @@ func (c workCollector) Collect(to chan<- prometheus.Metric) {
 			of(acknowledgementsOldest, by, told[target].oldest.Seconds())
 		}
 	}
-	if err := errors.Join(err, err2); err != nil {
+	drift, err3 := dedup.Alerts{Pool: c.pool}.Undecided(ctx)
+	if err3 == nil {
+		oldest := time.Duration(0)
+		for _, d := range drift {
+			to <- prometheus.MustNewConstMetric(driftOpen, prometheus.GaugeValue, float64(d.Count), d.Class, d.Severity)
+			oldest = max(oldest, d.Oldest)
+		}
+		gauge(driftOldest, oldest.Seconds())
+	}
+	dead, err4 := dedup.DeadKeys(ctx, c.pool)
+	if err4 == nil {
+		gauge(deadLetters, float64(dead))
+	}
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		c.fail(err)
 	}
 }
