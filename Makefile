@@ -40,7 +40,11 @@ xmlsec:
 phive:
 	@deploy/phive
 
-test: setup checker xmlsec phive ## Run every test (PACKAGES=./dedup for some)
+.PHONY: rules
+rules:
+	@deploy/promtool
+
+test: setup checker xmlsec phive rules ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
 
 verify: setup bin/$(STATICCHECK) ## Check format, vet, staticcheck, go.mod, arrows, table owners, schema.sql

@@ -73,6 +73,7 @@ func TestTheIndexNamesEveryPage(t *testing.T) {
 	index := readPage(t, "docs/README.md").links()
 	for _, path := range paths(t) {
 		if strings.HasPrefix(path, "docs/") && path != "docs/README.md" && !strings.HasPrefix(path, "docs/decisions/") &&
+			!(strings.HasPrefix(path, "docs/runbook/") && path != "docs/runbook/README.md") && // its index names them: package deploy
 			!slices.ContainsFunc(index, func(to [2]string) bool { return to[0] == path }) {
 			t.Errorf("docs/README.md does not name %s", path)
 		}

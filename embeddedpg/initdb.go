@@ -84,7 +84,8 @@ func childEnv() []string {
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "EDIGW_") ||
-			strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" {
+			strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" ||
+			name == "NOTIFY_SOCKET" || strings.HasPrefix(name, "WATCHDOG_") { // systemd hears of the gateway, not of its postgres
 			continue
 		}
 		env = append(env, kv)

@@ -55,6 +55,7 @@ type grammar struct {
 
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up to date."`
 	Doctor  doctorCommand  `cmd:"" help:"Look at everything the gateway needs, and say what to do."`
+	Health  healthCommand  `cmd:"" help:"Ask the gateway of this machine whether it is well; exit 1 if not."`
 	Version versionCommand `cmd:"" help:"Say which version this is."`
 }
 

@@ -61,6 +61,11 @@ func (c *serveCommand) Run(a *app) error {
 		return err
 	}
 	log.Info("ready", "ingress", s.access.Ingress, "operations", s.access.URL, "version", programVersion())
+	manager := newSystemd(a.env, log)
+	manager.tell("READY=1")
+	watched, unwatch := context.WithCancel(context.WithoutCancel(a.ctx))
+	defer unwatch()
+	go manager.watch(watched, s.access)
 	var hangup <-chan os.Signal
 	if a.hangup != nil {
 		hangup = a.hangup()
@@ -83,6 +88,8 @@ func (c *serveCommand) Run(a *app) error {
 			}
 		}
 	}
+	unwatch() // systemd has a timeout of its own for the stop
+	manager.tell("STOPPING=1")
 	return errors.Join(err, s.stop(c.StopTimeout))
 }
 
