@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -121,7 +122,11 @@ func (c *call) previewRetention() error {
 	if err != nil {
 		return err
 	}
-	patch, err := c.body(partners.MaxText, "application/merge-patch+json", "application/json")
+	var windows map[string]any
+	if err := c.decode(&windows); err != nil {
+		return err
+	}
+	patch, err := json.Marshal(windows)
 	if err != nil {
 		return err
 	}
