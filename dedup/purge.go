@@ -33,9 +33,9 @@ type Last struct {
 	At      time.Time
 }
 
-// dueDay is the day before which the days of keys have passed. A repeat moves a key's day
-// once in 24 hours (QueueLastDelivery): its last delivery may have been a day later than the
-// row says.
+// dueDay is the day before which the days of keys have passed; the others take the day from
+// who judges. A repeat moves a key's day once in 24 hours (QueueLastDelivery): its last
+// delivery may have been a day later than the row says.
 const dueDay = `((now() at time zone 'utc')::date - 1)`
 
 // What is asked of a key. Interchanges that a transport id carried stand in it as lines
@@ -78,20 +78,22 @@ func collectDue(rows pgx.Rows, err error, what string) ([]Due, error) {
 
 // TakeDue locks keys whose day has passed and on which nothing is held, past those that
 // somebody works on: it waits for nobody, so that the order of its locks matters to none.
-func TakeDue(ctx context.Context, tx pgx.Tx, limit int) ([]Due, error) {
+// Today is the day that they are judged by: one that is due by another would be given again
+// and again.
+func TakeDue(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]Due, error) {
 	rows, err := tx.Query(ctx, `
 		select `+dueColumns+`
 		from inbox i
-		where i.hold = 0 and i.purge_on < `+dueDay+`
+		where i.hold = 0 and i.purge_on < $2::date - 1
 		order by i.purge_on limit $1
-		for update of i skip locked`, limit)
+		for update of i skip locked`, limit, today)
 	return collectDue(rows, err, "take keys that are due")
 }
 
 // PagesDue hands on every key whose day has passed, whatever is held on it, in pages of one
 // statement: of one moment, and a page in memory.
-func PagesDue(ctx context.Context, tx pgx.Tx, page int, each func([]Due) error) error {
-	return months.Pages(ctx, tx, `select `+dueColumns+` from inbox i where i.purge_on < `+dueDay, nil, page, scanKey, each)
+func PagesDue(ctx context.Context, tx pgx.Tx, today time.Time, page int, each func([]Due) error) error {
+	return months.Pages(ctx, tx, `select `+dueColumns+` from inbox i where i.purge_on < $1::date - 1`, []any{today}, page, scanKey, each)
 }
 
 // PagesOf does so with all keys of a partner.
@@ -211,7 +213,7 @@ const guardColumns = `
 		-- Of a reference that was used again since it is an earlier epoch that brought the document.
 		and not (i.epoch > 0 and exists (
 			select from variant v where v.partner_id = i.partner_id and v.message_id = i.message_id and v.variant_epoch = i.epoch and v.first_at > g.first_at))
-	where g.purge_on < (now() at time zone 'utc')::date`
+	where g.purge_on < $1::date`
 
 func (g *DueGuard) scan(row interface{ Scan(...any) error }) error {
 	*g = DueGuard{}
@@ -235,8 +237,8 @@ func (g *DueGuard) scan(row interface{ Scan(...any) error }) error {
 func (g *DueGuard) Key32() []byte { return g.GuardRef.Key[:] }
 
 // TakeGuards locks guards whose day has passed, past those that somebody works on.
-func TakeGuards(ctx context.Context, tx pgx.Tx, limit int) ([]DueGuard, error) {
-	rows, err := tx.Query(ctx, `select `+guardColumns+` order by g.purge_on limit $1 for update of g skip locked`, limit)
+func TakeGuards(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]DueGuard, error) {
+	rows, err := tx.Query(ctx, `select `+guardColumns+` order by g.purge_on limit $2 for update of g skip locked`, today, limit)
 	if err != nil {
 		return nil, fmt.Errorf("take guards that are due: %w", err)
 	}
@@ -248,8 +250,8 @@ func TakeGuards(ctx context.Context, tx pgx.Tx, limit int) ([]DueGuard, error) {
 }
 
 // PagesOfGuards hands on every guard whose day has passed, in pages of one statement.
-func PagesOfGuards(ctx context.Context, tx pgx.Tx, page int, each func([]DueGuard) error) error {
-	return months.Pages(ctx, tx, `select `+guardColumns, nil, page, func(row pgx.CollectableRow) (g DueGuard, err error) { return g, g.scan(row) }, each)
+func PagesOfGuards(ctx context.Context, tx pgx.Tx, today time.Time, page int, each func([]DueGuard) error) error {
+	return months.Pages(ctx, tx, `select `+guardColumns, []any{today}, page, func(row pgx.CollectableRow) (g DueGuard, err error) { return g, g.scan(row) }, each)
 }
 
 // DeleteGuards deletes guards, which must be locked.
@@ -334,6 +336,30 @@ func Keepers(ctx context.Context, q months.Querier, after Ref, limit int) ([]Pla
 	return list, nil
 }
 
+// HeldElsewhere gives, by partner, the payloads of keys under which something is held that
+// stand with what is held by no word of the key. They may be in any month, or gone.
+func HeldElsewhere(ctx context.Context, q months.Querier) (map[string][]uuid.UUID, error) {
+	rows, err := q.Query(ctx, `
+		select partner_id, payload_id from inbox where hold <> 0 and payload_month <> '9999-01-01'
+		union
+		select v.partner_id, v.payload_id
+		from inbox i join variant v on v.partner_id = i.partner_id and v.message_id = i.message_id
+		where i.hold <> 0 and v.payload_month <> '9999-01-01'`)
+	if err != nil {
+		return nil, fmt.Errorf("read what keys hold: %w", err)
+	}
+	held := map[string][]uuid.UUID{}
+	var partner string
+	var id uuid.UUID
+	if _, err := pgx.ForEachRow(rows, []any{&partner, &id}, func() error {
+		held[partner] = append(held[partner], id)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("read what keys hold: %w", err)
+	}
+	return held, nil
+}
+
 // Keeps notes that payloads and acknowledgements of a key, which must be locked, stand
 // with what is held.
 func Keeps(ctx context.Context, tx pgx.Tx, p *Placed) error {
@@ -406,10 +432,10 @@ type HeldRows struct {
 }
 
 // HeldDue counts keys whose day has passed and on which something is held.
-func HeldDue(ctx context.Context, q months.Querier) ([]HeldRows, error) {
+func HeldDue(ctx context.Context, q months.Querier, today time.Time) ([]HeldRows, error) {
 	rows, err := q.Query(ctx, `
 		select partner_id, hold, count(*) from inbox
-		where hold <> 0 and purge_on < `+dueDay+` group by 1, 2`)
+		where hold <> 0 and purge_on < $1::date - 1 group by 1, 2`, today)
 	if err != nil {
 		return nil, fmt.Errorf("count keys that are held: %w", err)
 	}

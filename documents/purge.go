@@ -23,15 +23,15 @@ type Due struct {
 
 const dueDocument = `
 	select d.partner_id, d.document_id, d.class, d.message_id, d.received_at, d.state from document d
-	where d.purge_on < (now() at time zone 'utc')::date`
+	where d.purge_on < $1::date`
 
 func scanDue(row pgx.CollectableRow) (d Due, err error) {
 	return d, row.Scan(&d.Partner, &d.ID, &d.Class, &d.MessageID, &d.Received, &d.State)
 }
 
 // TakeDue locks documents whose day has passed, past those that somebody works on.
-func TakeDue(ctx context.Context, tx pgx.Tx, limit int) ([]Due, error) {
-	rows, err := tx.Query(ctx, dueDocument+` order by d.purge_on limit $1 for update of d skip locked`, limit)
+func TakeDue(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]Due, error) {
+	rows, err := tx.Query(ctx, dueDocument+` order by d.purge_on limit $2 for update of d skip locked`, today, limit)
 	if err != nil {
 		return nil, fmt.Errorf("take documents that are due: %w", err)
 	}
@@ -43,8 +43,8 @@ func TakeDue(ctx context.Context, tx pgx.Tx, limit int) ([]Due, error) {
 }
 
 // PagesDue hands on every document whose day has passed, in pages of one statement.
-func PagesDue(ctx context.Context, tx pgx.Tx, page int, each func([]Due) error) error {
-	return months.Pages(ctx, tx, dueDocument, nil, page, scanDue, each)
+func PagesDue(ctx context.Context, tx pgx.Tx, today time.Time, page int, each func([]Due) error) error {
+	return months.Pages(ctx, tx, dueDocument, []any{today}, page, scanDue, each)
 }
 
 // PagesOf hands on all documents of a partner.

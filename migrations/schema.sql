@@ -1065,6 +1065,8 @@ CREATE INDEX effect_done ON public.effect USING btree (event_month) WHERE (state
 
 CREATE INDEX effect_due ON public.effect USING btree (target, partner_id, due_at) WHERE (state = ANY (ARRAY[1, 2]));
 
+CREATE INDEX effect_open_month ON public.effect USING btree (event_month) WHERE (state <> 3);
+
 CREATE INDEX effect_stuck ON public.effect USING btree (partner_id, event_id) WHERE (state = ANY (ARRAY[4, 5]));
 
 CREATE INDEX functional_acknowledgement_message ON public.functional_acknowledgement USING btree (partner_id, message_id);

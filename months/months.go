@@ -144,14 +144,20 @@ const lockPatience = 200 * time.Millisecond
 // dropTries are made, with rests between them, before a drop gives up for this run.
 const dropTries = 50
 
+// underLock is how long one statement may take while the lock is held: who receives waits
+// for all of them.
+const underLock = 300 * time.Millisecond
+
 // Drop drops a month. check is called in the transaction that drops, when nobody can read
-// or write the month any more, and keeps it by an error.
+// or write the month any more, and keeps it by an error. Where somebody else reads the table
+// all the time, as a dump of the database does, the error is Busy.
 func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, check func(tx pgx.Tx) error) error {
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			// The parent first, as every statement that finds the month through it does.
 			for _, sql := range []string{
 				fmt.Sprintf(`set local lock_timeout = %d`, lockPatience.Milliseconds()),
+				fmt.Sprintf(`set local statement_timeout = %d`, underLock.Milliseconds()),
 				`lock table only ` + p.Table.sanitized() + ` in access exclusive mode`,
 				`lock table ` + pgx.Identifier{p.Name}.Sanitize() + ` in access exclusive mode`,
 			} {
@@ -165,7 +171,7 @@ func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, check func(tx p
 			_, err := tx.Exec(ctx, `drop table `+pgx.Identifier{p.Name}.Sanitize())
 			return err
 		})
-		if err == nil || !busy(err) || try == dropTries {
+		if err == nil || !Busy(err) || try == dropTries {
 			if err != nil {
 				err = fmt.Errorf("drop %s: %w", p.Name, err)
 			}
@@ -179,9 +185,11 @@ func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, check func(tx p
 	}
 }
 
-func busy(err error) bool {
+// Busy reports whether err is of a transaction that was in somebody's way, or waited for
+// somebody too long: done again it may succeed.
+func Busy(err error) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "55P03" || pg.Code == "40P01") // lock_not_available, deadlock_detected
+	return ok && (pg.Code == "55P03" || pg.Code == "40P01" || pg.Code == "57014") // lock_not_available, deadlock_detected, query_canceled
 }
 
 // Row names rows of one id, and the month they stand in.

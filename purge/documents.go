@@ -15,7 +15,7 @@ import (
 // documents deletes the documents that are due, with their lines and packages.
 func (w *run) documents(ctx context.Context) error {
 	return w.again(ctx, func(tx pgx.Tx, t tally) (bool, error) {
-		list, err := documents.TakeDue(ctx, tx, w.batch())
+		list, err := documents.TakeDue(ctx, tx, w.windows.today(), w.batch())
 		if err != nil || len(list) == 0 {
 			return false, err
 		}

@@ -14,7 +14,7 @@ import (
 // keys deletes the keys that are due, a batch in each transaction. One that stays gets
 // another day, so that the index does not give it again.
 func (w *run) keys(ctx context.Context) error {
-	held, err := dedup.HeldDue(ctx, w.Pool)
+	held, err := dedup.HeldDue(ctx, w.Pool, w.windows.today())
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (w *run) keys(ctx context.Context) error {
 		return err
 	}
 	return w.again(ctx, func(tx pgx.Tx, t tally) (bool, error) {
-		list, err := dedup.TakeDue(ctx, tx, w.batch())
+		list, err := dedup.TakeDue(ctx, tx, w.windows.today(), w.batch())
 		if err != nil || len(list) == 0 {
 			return false, err
 		}
@@ -108,7 +108,7 @@ func (w *run) forgetSent(ctx context.Context, q months.Querier, keys []outbox.Ke
 // guards deletes the guards that are due.
 func (w *run) guards(ctx context.Context) error {
 	return w.again(ctx, func(tx pgx.Tx, t tally) (bool, error) {
-		list, err := dedup.TakeGuards(ctx, tx, w.batch())
+		list, err := dedup.TakeGuards(ctx, tx, w.windows.today(), w.batch())
 		if err != nil || len(list) == 0 {
 			return false, err
 		}

@@ -45,7 +45,12 @@ func (w *run) months(ctx context.Context) error {
 			return err
 		}
 		for _, p := range passed {
-			if err := w.month(ctx, t.kind, p); err != nil {
+			err := w.month(ctx, t.kind, p)
+			if months.Busy(err) && ctx.Err() == nil {
+				w.busy = append(w.busy, p.Name)
+				continue
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -85,11 +90,8 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 			} else if now != mark {
 				return errStays
 			}
-			if p.Table == outbox.Table {
-				needed, err := outbox.NeededIn(ctx, tx, p.Month, w.configured(), "", uuid.Nil, 1)
-				if err != nil || len(needed) > 0 {
-					return errors.Join(err, errIf(len(needed) > 0))
-				}
+			if stays, err := w.stillNeeded(ctx, tx, kind, p); err != nil || stays {
+				return errors.Join(err, errIf(stays))
 			}
 			return t.note(ctx, tx, w.id)
 		})
@@ -105,6 +107,29 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 		}
 		return err
 	}
+}
+
+// stillNeeded reports whether something came to be needed in a month that was emptied of
+// what was: it is asked when nobody can write there any more. What a person holds, and
+// settings, the mark tells.
+func (w *run) stillNeeded(ctx context.Context, tx pgx.Tx, kind string, p months.Partition) (bool, error) {
+	switch kind {
+	case "events":
+		needed, err := outbox.NeededIn(ctx, tx, p.Month, w.configured(), "", uuid.Nil, 1)
+		return len(needed) > 0, err
+	case "payloads", "evidence":
+		held, err := dedup.HeldElsewhere(ctx, tx)
+		if err != nil {
+			return false, err
+		}
+		for partner, ids := range held {
+			has, err := p.Table.CountOf(ctx, tx, partner, ids, p.Month)
+			if err != nil || has.Rows > 0 {
+				return has.Rows > 0, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func errIf(stays bool) error {

@@ -113,7 +113,7 @@ func (w *run) foreseeKeys(ctx context.Context, tx pgx.Tx, moved []string) error 
 		w.tally.goes(has)
 		return err
 	}
-	if err := dedup.PagesDue(ctx, tx, previewPage, func(list []dedup.Due) error {
+	if err := dedup.PagesDue(ctx, tx, w.windows.today(), previewPage, func(list []dedup.Due) error {
 		return judge(slices.DeleteFunc(list, func(d dedup.Due) bool { return slices.Contains(moved, d.Partner) }))
 	}); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (w *run) foreseeKeys(ctx context.Context, tx pgx.Tx, moved []string) error 
 }
 
 func (w *run) foreseeGuards(ctx context.Context, tx pgx.Tx, moved []string) error {
-	return dedup.PagesOfGuards(ctx, tx, previewPage, func(list []dedup.DueGuard) error {
+	return dedup.PagesOfGuards(ctx, tx, w.windows.today(), previewPage, func(list []dedup.DueGuard) error {
 		var keys []outbox.Key
 		for _, g := range list {
 			if g.Key != nil {
@@ -170,7 +170,7 @@ func (w *run) foreseeDocuments(ctx context.Context, tx pgx.Tx, moved []string) e
 		w.tally.goes(has)
 		return err
 	}
-	if err := documents.PagesDue(ctx, tx, previewPage, func(list []documents.Due) error {
+	if err := documents.PagesDue(ctx, tx, w.windows.today(), previewPage, func(list []documents.Due) error {
 		return judge(slices.DeleteFunc(list, func(d documents.Due) bool { return slices.Contains(moved, d.Partner) }))
 	}); err != nil {
 		return err

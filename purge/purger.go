@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/edigw/edigw/months"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
 )
@@ -58,6 +61,7 @@ type run struct {
 	windows windows
 	read    time.Time // when windows were
 	tally   tally     // of a dry one
+	busy    []string  // months that somebody reads: they go with the next run
 }
 
 // Run purges all that is due. The report says what went and what stayed; its State is
@@ -88,7 +92,7 @@ func (p *Purger) Finish(ctx context.Context, r *Report) error {
 		r.State, r.Reason, err = Refused, no.Reason, nil
 	case ctx.Err() != nil:
 		r.State, r.Reason = Stopped, context.Cause(ctx).Error()
-	case errors.Is(err, ErrPaused), errors.Is(err, ErrLost):
+	case errors.Is(err, ErrPaused), errors.Is(err, ErrLost), errors.Is(err, ErrBusy):
 		r.State, r.Reason = Stopped, err.Error()
 	default:
 		r.State, r.Reason = Failed, err.Error()
@@ -140,6 +144,9 @@ func (w *run) all(ctx context.Context) error {
 			return err
 		}
 	}
+	if len(w.busy) > 0 {
+		return fmt.Errorf("%w: %s", ErrBusy, strings.Join(w.busy, ", "))
+	}
 	return nil
 }
 
@@ -182,9 +189,27 @@ func (w *run) fresh(ctx context.Context, q interface {
 // lock.
 const statementsEnd = `set local statement_timeout = '60s'; set local lock_timeout = '1s'`
 
+// batchTries are made of a transaction that is in somebody's way.
+const batchTries = 10
+
 // batched runs one transaction of the run: under its lease, by the windows in force. What
-// do adds to t stands in the report with it.
+// do adds to t stands in the report with it. Where somebody was in its way for a second it
+// is done again.
 func (w *run) batched(ctx context.Context, do func(tx pgx.Tx, t tally) error) error {
+	for try := 1; ; try++ {
+		err := w.oneBatch(ctx, do)
+		if err == nil || !months.Busy(err) || try == batchTries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)):
+		}
+	}
+}
+
+func (w *run) oneBatch(ctx context.Context, do func(tx pgx.Tx, t tally) error) error {
 	t, began := tally{}, time.Now()
 	// Windows are read on a connection of their own: before this one is taken.
 	if err := w.fresh(ctx, w.Pool); err != nil {

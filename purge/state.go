@@ -17,7 +17,7 @@ var (
 	ErrElsewhere = errors.New("another node purges")
 	ErrPaused    = errors.New("the purge is paused")
 	ErrLost      = errors.New("the lease of the purge was lost")
-	ErrClock     = errors.New("the database's clock jumped")
+	ErrBusy      = errors.New("somebody reads what was to be dropped, as a dump of the database does; the next run drops it")
 )
 
 // How far the clock may move between two looks before it is taken to have jumped: back a
