@@ -141,17 +141,15 @@ func (t Table) size() string {
 // long at most.
 const lockPatience = 200 * time.Millisecond
 
-// dropTries are made, with rests between them, before a drop gives up for this run.
-const dropTries = 50
-
 // underLock is how long one statement may take while the lock is held: who receives waits
 // for all of them.
 const underLock = 300 * time.Millisecond
 
 // Drop drops a month. check is called in the transaction that drops, when nobody can read
 // or write the month any more, and keeps it by an error. Where somebody else reads the table
-// all the time, as a dump of the database does, the error is Busy.
-func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, check func(tx pgx.Tx) error) error {
+// all the time, as a dump of the database does, it gives up after so many tries, between
+// which it rests, and the error is Busy.
+func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, tries int, check func(tx pgx.Tx) error) error {
 	for try := 1; ; try++ {
 		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			// The parent first, as every statement that finds the month through it does.
@@ -171,7 +169,7 @@ func (p Partition) Drop(ctx context.Context, pool *pgxpool.Pool, check func(tx p
 			_, err := tx.Exec(ctx, `drop table `+pgx.Identifier{p.Name}.Sanitize())
 			return err
 		})
-		if err == nil || !Busy(err) || try == dropTries {
+		if err == nil || !Busy(err) || try >= tries {
 			if err != nil {
 				err = fmt.Errorf("drop %s: %w", p.Name, err)
 			}

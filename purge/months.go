@@ -81,7 +81,7 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 		for partner, h := range has {
 			t.add(partner, kind, "", h)
 		}
-		err = p.Drop(ctx, w.Pool, func(tx pgx.Tx) error {
+		err = p.Drop(ctx, w.Pool, w.tries(), func(tx pgx.Tx) error {
 			if err := w.keep(ctx, tx, w.id); err != nil {
 				return err
 			}

@@ -27,6 +27,7 @@ type Purger struct {
 	Log      *slog.Logger
 	Batch    int                // keys of one transaction; 0 is 500
 	Rest     int                // after a transaction the run rests so many times as long as that took: see Gently
+	Tries    int                // of a drop, before it is left to the next run; 0 is 50: half a minute
 	Gone     func(Step)         // hears what went, when it has gone; nil: nobody does
 	Hook     func(point string) // of fault tests; nil otherwise
 }
@@ -40,6 +41,13 @@ func (p *Purger) batch() int {
 		return p.Batch
 	}
 	return 500
+}
+
+func (p *Purger) tries() int {
+	if p.Tries > 0 {
+		return p.Tries
+	}
+	return 50
 }
 
 func (p *Purger) reached(point string) {
