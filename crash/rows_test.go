@@ -18,7 +18,7 @@ import (
 // blocks outside of the transaction; gaps are legal.
 var configured = []string{
 	"account", "api_token", "configuration", "control_number", "goose_db_version", "key_import", "organisation", "organisation_revision", "outgoing",
-	"partner", "partner_identifier", "partner_revision", "partner_token", "private_key", "private_key_certificate", "subscription",
+	"partner", "partner_identifier", "partner_revision", "partner_token", "private_key", "private_key_certificate", "purge", "purge_run", "purge_step", "subscription",
 }
 
 // tables lists all others, from the catalogue, so that a new one is not missed.
