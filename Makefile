@@ -26,6 +26,16 @@ run: setup build ## Start the gateway (ARGS='--data-dir ...')
 build: ## Build bin/edigw, one static program
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/edigw ./cmd/edigw
 
+.PHONY: dist dist-check image
+dist: ## Pack what is handed out into bin/dist: static program, unit, rules, dashboard, checksum
+	@deploy/dist $(VERSION)
+
+image: ## Build a container image with buildah, podman or docker (TARGET=embedded for the one with PostgreSQL)
+	@deploy/image $(VERSION)
+
+dist-check: ## Compile what is handed out twice, from nothing, and compare the bytes
+	go test -count=1 -timeout 0 -v -run '^TestDist$$' ./deploy -dist
+
 setup: ## Install the PostgreSQL binaries if there are none
 	@deploy/postgresql
 
@@ -43,6 +53,7 @@ phive:
 .PHONY: rules
 rules:
 	@deploy/promtool
+	@deploy/linters
 
 test: setup checker xmlsec phive rules ## Run every test (PACKAGES=./dedup for some)
 	go test $(PACKAGES)
