@@ -37,7 +37,7 @@ var (
 	contents = []string{"edi", "compare", "lease", "jsontext", "documents/checks", "documents/roles"}
 	gateways = slices.Concat([]string{"gateway", "accounts", "purge"}, stores, contents)
 	all      = slices.Concat([]string{
-		"as2", "as4", "as4/wssec", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys",
+		"as2", "as4", "as4/wssec", "httpin", "targets", "web", "proxy", "cms", "edifact", "x12", "structure", "embeddedpg", "migrations", "columns", "partners/keys", "habits",
 	}, gateways)
 )
 
@@ -67,6 +67,8 @@ var layout = []rule{
 	{"outbox", sql, []string{"edi", "columns", "lease", "months"}},
 	{"partners", sql, []string{"edi", "cms", "jsontext", "documents/checks", "documents/roles"}}, // cms: certificates that crypto/x509 refuses
 
+	{"habits", sql, stores}, // what partners usually do, read from the journal after the answer
+
 	{"gateway", sql, slices.Concat(stores, contents)}, // formats and transports reach it as values
 	{"accounts", sql, slices.Concat(stores, contents)},
 	{"purge", sql, slices.Concat(stores, []string{"months"})}, // what goes when its retention has passed: the stores' own statements, in runs
@@ -81,7 +83,7 @@ var layout = []rule{
 	{"as4/wssec", nothing, []string{"as4/infoset", "as4/c14n"}}, // message security: reaches as4 as parts and elements
 	{"as4", http, slices.Concat(gateways, []string{"entity", "proxy", "wire"})},
 	{"targets", http, gateways},
-	{"web", http, slices.Concat(gateways, []string{"documents/ubl"})},
+	{"web", http, slices.Concat(gateways, []string{"documents/ubl", "habits"})},
 
 	{"cmd/edigw", both, all},
 	{"examples", both, nil}, // services of others: they know edigw from outside

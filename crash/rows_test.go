@@ -17,7 +17,7 @@ import (
 // configured are the tables that hold no delivery. Control numbers are leased in
 // blocks outside of the transaction; gaps are legal.
 var configured = []string{
-	"account", "api_token", "configuration", "control_number", "goose_db_version", "key_import", "organisation", "organisation_revision", "outgoing",
+	"account", "api_token", "configuration", "control_number", "goose_db_version", "habit", "habit_outage", "habit_pass", "habit_series", "key_import", "organisation", "organisation_revision", "outgoing",
 	"partner", "partner_identifier", "partner_revision", "partner_token", "private_key", "private_key_certificate", "purge", "purge_run", "purge_step", "subscription",
 }
 

@@ -60,8 +60,10 @@ func TestMetricsAreDocumented(t *testing.T) {
 		delete(labels, "le")
 		are[m[1]] = m[2] + " " + strings.Join(slices.Sorted(maps.Keys(labels)), " ")
 	}
-	// The tutorial's partner has no certificate, and its organisation no key; cmd/edigw tests them.
+	// The tutorial's partner has no certificate and no habits, and its organisation no key;
+	// cmd/edigw tests them.
 	are["edigw_certificate_expiry_timestamp_seconds"] = "gauge partner purpose"
+	are["edigw_partner_expected_by_timestamp_seconds"] = "gauge partner"
 	are["edigw_key_expiry_timestamp_seconds"] = "gauge organisation purpose"
 	if diff := cmp.Diff(are, shown); diff != "" {
 		t.Errorf("metrics (-) and docs/reference/metrics.md (+):\n%s", diff)

@@ -462,6 +462,42 @@ CREATE TABLE public.functional_answer (
     part text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
 );
 
+CREATE TABLE public.habit (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    delivery_id uuid NOT NULL,
+    seq integer NOT NULL,
+    evidence jsonb NOT NULL,
+    silence text DEFAULT 'auto'::text NOT NULL,
+    heard_at timestamp with time zone,
+    counted_from timestamp with time zone,
+    expected_at timestamp with time zone,
+    expected_by timestamp with time zone,
+    silent_since timestamp with time zone,
+    silent_event uuid
+);
+
+CREATE TABLE public.habit_outage (
+    began_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.habit_pass (
+    singleton boolean DEFAULT true NOT NULL,
+    lease_id uuid,
+    leased_until timestamp with time zone,
+    up_at timestamp with time zone NOT NULL,
+    CONSTRAINT habit_pass_singleton_check CHECK (singleton)
+);
+
+CREATE TABLE public.habit_series (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    series text NOT NULL COLLATE pg_catalog."C",
+    test boolean NOT NULL,
+    state jsonb NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone
+);
+
 CREATE TABLE public.inbox (
     partner_id text NOT NULL COLLATE pg_catalog."C",
     message_id text NOT NULL COLLATE pg_catalog."C",
@@ -755,6 +791,24 @@ CREATE TABLE public.purge_step (
     bytes bigint NOT NULL
 );
 
+CREATE TABLE public.sequence_gap (
+    partner_id text NOT NULL COLLATE pg_catalog."C",
+    gap_id uuid NOT NULL,
+    series text NOT NULL COLLATE pg_catalog."C",
+    test boolean NOT NULL,
+    numbers bigint[] NOT NULL,
+    missing bigint[] NOT NULL,
+    width smallint NOT NULL,
+    before text NOT NULL,
+    after text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    cause text DEFAULT ''::text NOT NULL,
+    closed_by text DEFAULT ''::text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL
+);
+
 CREATE TABLE public.subscription (
     name text NOT NULL COLLATE pg_catalog."C",
     spec jsonb NOT NULL,
@@ -932,6 +986,18 @@ ALTER TABLE ONLY public.functional_acknowledgement
 ALTER TABLE ONLY public.functional_answer
     ADD CONSTRAINT functional_answer_pkey PRIMARY KEY (partner_id, answer_id, answer_sha256, seq);
 
+ALTER TABLE ONLY public.habit_outage
+    ADD CONSTRAINT habit_outage_pkey PRIMARY KEY (began_at);
+
+ALTER TABLE ONLY public.habit_pass
+    ADD CONSTRAINT habit_pass_pkey PRIMARY KEY (singleton);
+
+ALTER TABLE ONLY public.habit
+    ADD CONSTRAINT habit_pkey PRIMARY KEY (partner_id);
+
+ALTER TABLE ONLY public.habit_series
+    ADD CONSTRAINT habit_series_pkey PRIMARY KEY (partner_id, series);
+
 ALTER TABLE ONLY public.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (partner_id, message_id);
 
@@ -1010,6 +1076,9 @@ ALTER TABLE ONLY public.purge_settled
 ALTER TABLE ONLY public.purge_step
     ADD CONSTRAINT purge_step_pkey PRIMARY KEY (run_id, partner_id, kind, reason);
 
+ALTER TABLE ONLY public.sequence_gap
+    ADD CONSTRAINT sequence_gap_pkey PRIMARY KEY (partner_id, gap_id);
+
 ALTER TABLE ONLY public.subscription_attempt
     ADD CONSTRAINT subscription_attempt_pkey PRIMARY KEY (partner_id, attempt_id);
 
@@ -1075,6 +1144,10 @@ CREATE INDEX functional_acknowledgement_reference ON public.functional_acknowled
 
 CREATE INDEX functional_answer_acknowledgement ON public.functional_answer USING btree (partner_id, event_id);
 
+CREATE INDEX habit_due ON public.habit USING btree (expected_by) WHERE (silent_since IS NULL);
+
+CREATE INDEX habit_series_due ON public.habit_series USING btree (due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX inbox_dead ON public.inbox USING btree (partner_id, message_id) WHERE (((hold)::integer & 8) <> 0);
 
 CREATE INDEX inbox_held ON public.inbox USING btree (partner_id, message_id) WHERE (hold <> 0);
@@ -1106,6 +1179,8 @@ CREATE UNIQUE INDEX partner_token_label ON public.partner_token USING btree (par
 CREATE UNIQUE INDEX private_key_label ON public.private_key USING btree (organisation_id, label) WHERE (retired_at IS NULL);
 
 CREATE INDEX purge_run_started ON public.purge_run USING btree (started_at);
+
+CREATE INDEX sequence_gap_open ON public.sequence_gap USING btree (partner_id, series) WHERE (closed_at IS NULL);
 
 CREATE INDEX subscription_attempt_at ON public.subscription_attempt USING btree (at);
 

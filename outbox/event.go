@@ -32,6 +32,11 @@ const (
 
 	AcknowledgementFailed = "acknowledgement.failed" // a functional acknowledgement did not reach the partner
 	CertificateExpiring   = "certificate.expiring"   // a partner's certificate or one of our keys ends, and none follows
+
+	PartnerSilent     = "partner.silent"      // nothing came for longer than is usual
+	PartnerHeard      = "partner.heard"       // a silence that was told has ended
+	SequenceGap       = "sequence.gap"        // control references of a partner who counts did not come
+	SequenceGapClosed = "sequence.gap_closed" // they came, or a person knows what became of them
 )
 
 // Notices tell a partner what no acknowledgement told him: that what he was told
@@ -54,7 +59,7 @@ const (
 var Types = []string{
 	AcknowledgementFailed, AlertClosed, AlertDecided, AlertJoined, AlertOpened, AlertProposed, CertificateExpiring,
 	DocumentCreated, DocumentSuperseded, DriftDecided, DriftOpened, MessageProcessed, MessageReceived,
-	NoticeDiscarded, NoticeRefused,
+	NoticeDiscarded, NoticeRefused, PartnerHeard, PartnerSilent, SequenceGap, SequenceGapClosed,
 }
 
 // Event is a row to be written. Its id is the idempotency key of whoever reads it.

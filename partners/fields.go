@@ -79,6 +79,7 @@ func (d *document) partner(body ast.Node) *PartnerSpec {
 		field{"acknowledge_secret", d.shortName(&s.AcknowledgeSecret)},
 		field{"advise_by", d.oneOf(&s.AdviseBy, asAcknowledged, "webhook", "folder", "as2", "as4", "none")},
 		field{"hand_over", d.oneOf(&s.HandOver, "none", "folder")},
+		field{"silence", d.silence(&s.Silence)},
 		field{"reading", d.reading(&s.Reading)},
 		field{"retention", d.retention(&s.Retention, windows)},
 		field{"certificates", d.certificates(&s.Certificates, purposes)},

@@ -75,7 +75,7 @@ func anyPartner(t *rapid.T) *partners.PartnerSpec {
 		".Documents.Roles.Totals": anyRoles(t, "payable"), ".Documents.Roles.Quantities": anyRoles(t, "free"), ".Documents.Roles.Prices": anyRoles(t, "gross"), ".Documents.Roles.Texts": anyRoles(t, "note"),
 		".AcknowledgeBy": by, ".AdviseBy": advise, ".AcknowledgeURL": address, ".AcknowledgeSecret": secret,
 		".FunctionalAcknowledgement": oneOf("by_version", "997", "999"), ".TA1": oneOf("requested", "always", "never"),
-		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"),
+		".Processing": anyProcessing(t), ".HandOver": oneOf("none", "folder"), ".Silence": rapid.SampledFrom([]partners.Silence{partners.SilenceAuto, partners.SilenceOff, 1, 72, 9600}).Draw(t, "silence"),
 		".Reading.Charset": oneOf("declared", "UTF-8", "DETECT"), ".Reading.DefaultCharset": oneOf("none", "ISO-8859-15"),
 		".Reading.ByteOrderMark": oneOf("accept", "refuse"), ".Reading.BlankLines": oneOf("accept", "refuse"), ".Reading.Padding": oneOf("accept", "refuse"),
 		".Reading.LeadingZeros": oneOf("accept", "refuse"), ".Reading.SurroundingText": oneOf("accept", "refuse"), ".Reading.LineWraps": oneOf("accept", "refuse"),

@@ -85,6 +85,7 @@ type Policy struct {
 	AcknowledgeURL         string            // where to, of "webhook"
 	AcknowledgeSecret      string            // names what it is signed with; "" is not at all
 	HandOver               string            // hand_over: where posted documents are handed over to: "none" or "folder"
+	Silence                Silence           // after how long without a delivery he is silent
 	Reading                edi.Tolerance     // reading: how strictly text is read
 	Previous               *KeySettings      // what key settings were before the last change, for dedup_window
 }

@@ -108,7 +108,7 @@ func TestRead(t *testing.T) {
 				Parties: partners.Roles{"CN": "none"}, References: partners.Roles{"ON": "customer_reference"}, Dates: partners.Roles{"10E": "best_before"},
 				Amounts: partners.Roles{"66": "line_net"}, Totals: partners.Roles{"128": "tax_inclusive"}, Quantities: partners.Roles{"1": "ordered"},
 				Prices: partners.Roles{"AAE": "net"}, Texts: partners.Roles{"ZZZ": "note"}}},
-			Processing: partners.Processing{"INVOIC": "deferred"}, HandOver: "folder",
+			Processing: partners.Processing{"INVOIC": "deferred"}, HandOver: "folder", Silence: 72,
 			Reading: partners.ReadingSpec{Charset: "UTF-8", DefaultCharset: "ISO-8859-15", ByteOrderMark: "refuse", BlankLines: "refuse",
 				Padding: "refuse", LeadingZeros: "refuse", SurroundingText: "refuse", Structure: "refuse", Guide: "EAN008", LineWraps: "accept"},
 			Retention: partners.RetentionSpec{DedupWindow: 200, RetryWindow: 20, ReuseAfter: 100, Payloads: 60,
@@ -166,7 +166,7 @@ func TestRead(t *testing.T) {
 		want := []string{
 			"testdata/varied.yaml:2 organisation north",
 			"testdata/varied.yaml:11 partner varied",
-			"testdata/varied.yaml:142 partner small",
+			"testdata/varied.yaml:143 partner small",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

@@ -76,6 +76,7 @@ type PartnerSpec struct {
 	AcknowledgeSecret string      `yaml:"acknowledge_secret" json:"acknowledge_secret"` // names what it is signed with; none: not at all
 	AdviseBy          string      `yaml:"advise_by" json:"advise_by"`
 	HandOver          string      `yaml:"hand_over" json:"hand_over"`
+	Silence           Silence     `yaml:"silence" json:"silence"`
 	Reading           ReadingSpec `yaml:"reading" json:"reading"`
 
 	Retention    RetentionSpec     `yaml:"retention" json:"retention"`
@@ -375,6 +376,7 @@ func (s PartnerSpec) partner(revision int32, connected time.Time, earlier []KeyS
 			AcknowledgeSecret:      unless(s.AcknowledgeSecret, nowhere),
 			Processing:             s.Processing,
 			HandOver:               s.HandOver,
+			Silence:                s.Silence,
 			Reading:                s.Reading.tolerance(),
 			Previous:               previous,
 		},

@@ -21,6 +21,7 @@ import (
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/habits"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
@@ -41,6 +42,7 @@ type API struct {
 	Outgoing         outbox.Outgoing
 	Subscriptions    outbox.Subscriptions
 	Acknowledgements outbox.Acknowledgements
+	Habits           habits.Store
 	Gateway          *gateway.Gateway // decides drifts, replays and discards
 	Purger           *purge.Purger    // says how the purge stands, and what it would do
 
@@ -82,6 +84,8 @@ type API struct {
 	// Change does something about subscriptions and writes the audit line, in one
 	// transaction. The error is a *outbox.SpecFault where a spec is wrong.
 	Change func(ctx context.Context, by accounts.Identity, e accounts.Entry, detail any, do outbox.Change) error
+	// DismissGap closes a gap in a partner's control references, for Change.
+	DismissGap func(p *partners.Partner, id uuid.UUID, person, reason string) outbox.Change
 	// RefuseTarget says why a subscription's target would be refused when something is
 	// sent: an *outbox.SpecFault.
 	RefuseTarget func(*outbox.Spec) error

@@ -114,7 +114,14 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		"GET /deadletters":                {{"GET", "/deadletters", "", ""}},
 		"POST /deadletters/replay":        {{"POST", "/deadletters/replay", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}]}`}, {"POST", "/deadletters/replay", "application/json", `{"letters":[]}`}},
 		"POST /deadletters/discard":       {{"POST", "/deadletters/discard", "application/json", `{"letters":[{"partner":"acme","message_id":"` + keyOf1 + `"}],"reason":"our_fault","dry_run":true}`}},
-		"GET /effects":                    {{"GET", "/effects", "", ""}, {"GET", "/effects?state=stuck&limit=1", "", ""}, {"GET", "/effects?state=lost", "", ""}},
+		"GET /partners/{partner}/habits":  {{"GET", "/partners/" + learned(t, r) + "/habits", "", ""}, {"GET", "/partners/nobody/habits", "", ""}},
+		"GET /gaps":                       {{"GET", "/gaps?state=open", "", ""}, {"GET", "/gaps?limit=1", "", ""}, {"GET", "/gaps?state=lost", "", ""}},
+		"POST /gaps/{partner}/{gap_id}/dismiss": {
+			{"POST", "/gaps/acme/" + openGap(t, r) + "/dismiss", "application/json", `{"reason":"the partner drew the number for a test"}`},
+			{"POST", "/gaps/acme/" + openGap(t, r) + "/dismiss", "application/json", `{}`},
+			{"POST", "/gaps/acme/" + uuid.NewString() + "/dismiss", "application/json", `{"reason":"unknown"}`},
+		},
+		"GET /effects": {{"GET", "/effects", "", ""}, {"GET", "/effects?state=stuck&limit=1", "", ""}, {"GET", "/effects?state=lost", "", ""}},
 		"POST /effects/resolve": {
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + stuckEffect(t, r) + `","target":"folder","as":"done","note":"the file is there"}`},
 			{"POST", "/effects/resolve", "application/json", `{"partner":"acme","event_id":"` + uuid.NewString() + `","target":"folder","as":"repeat","note":"no file"}`},

@@ -25,6 +25,7 @@ import (
 	"github.com/edigw/edigw/edi"
 	"github.com/edigw/edigw/edifact"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/habits"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/outbox"
 	"github.com/edigw/edigw/partners"
@@ -144,6 +145,9 @@ func newRig(t *testing.T) *rig {
 			}
 			told := *begun
 			return &told, r.api.Purger.Finish(ctx, begun)
+		},
+		Habits: habits.Store{Pool: r.pool}, DismissGap: func(p *partners.Partner, id uuid.UUID, person, reason string) outbox.Change {
+			return habits.Dismiss(p, id, person, reason, time.Now(), uuid.Must(uuid.NewV7()))
 		},
 		Compare: compareTexts, Metrics: http.NotFoundHandler(), Version: "test", Log: log,
 	}

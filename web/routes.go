@@ -27,6 +27,7 @@ var Routes = []Route{
 	{http.MethodGet, "/partners/{partner}", accounts.Viewer, nil, (*call).showPartner},
 	{http.MethodPatch, "/partners/{partner}", accounts.Admin, nil, (*call).patchPartner},
 	{http.MethodGet, "/partners/{partner}/sheet", accounts.Viewer, nil, (*call).partnerSheet},
+	{http.MethodGet, "/partners/{partner}/habits", accounts.Viewer, nil, (*call).partnerHabits},
 	{http.MethodPost, "/partners/{partner}/test", accounts.Operator, nil, (*call).tryPartner},
 	{http.MethodGet, "/partners/{partner}/revisions", accounts.Viewer, paging, (*call).listPartnerRevisions},
 	{http.MethodGet, "/partners/{partner}/revisions/{revision}", accounts.Viewer, nil, (*call).showPartnerRevision},
@@ -59,6 +60,9 @@ var Routes = []Route{
 	{http.MethodGet, "/deadletters", accounts.Viewer, letterFilters, (*call).listDeadLetters},
 	{http.MethodPost, "/deadletters/replay", accounts.Operator, nil, (*call).replayLetters},
 	{http.MethodPost, "/deadletters/discard", accounts.Operator, nil, (*call).discardDeadLetters},
+
+	{http.MethodGet, "/gaps", accounts.Viewer, gapFilters, (*call).listGaps},
+	{http.MethodPost, "/gaps/{partner}/{gap_id}/dismiss", accounts.Operator, nil, (*call).dismissGap},
 
 	{http.MethodGet, "/effects", accounts.Viewer, effectFilters, (*call).listEffects},
 	{http.MethodPost, "/effects/resolve", accounts.Operator, nil, (*call).resolveEffect},

@@ -62,6 +62,10 @@ func newDoors(t *testing.T) *doors {
 		"alert_id":    d.one(`select alert_id::text from drift_alert`),
 		"document_id": d.one(`select document_id::text from document`),
 		"run_id":      d.one(`insert into purge_run (run_id, state, node, ended_at) values (gen_random_uuid(), 'done', 'here', now()) returning run_id::text`),
+		"gap_id": d.one(`
+			insert into sequence_gap (partner_id, gap_id, series, test, numbers, missing, width, before, after, since, opened_at)
+			values ('acme', gen_random_uuid(), 'unb:a:14:b:14:#', false, '{2}', '{2}', 0, '1', '3', now(), now())
+			returning gap_id::text`),
 		"delivery_id": d.one(`
 			insert into delivery
 			select (jsonb_populate_record(d, jsonb_build_object('delivery_id', gen_random_uuid(), 'verdict', 'refused'))).*

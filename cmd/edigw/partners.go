@@ -31,6 +31,8 @@ type partnersCommand struct {
 	Sheet partnersSheet `cmd:"" help:"Write the page that a partner needs to connect: address, ids, certificates, answers, limits."`
 	Test  partnersTest  `cmd:"" help:"Say what would happen with a file, or a certificate, of a partner."`
 
+	Habits partnersHabits `cmd:"" help:"What a partner usually does, and which settings that speaks for or against."`
+
 	List  partnersList  `cmd:"" help:"Partners, by id."`
 	Show  partnersShow  `cmd:"" help:"One partner with all its settings and its tokens."`
 	Token partnersToken `cmd:"" help:"Make a token that a partner shows on plain HTTP; its text is shown this once."`

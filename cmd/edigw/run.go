@@ -41,6 +41,7 @@ type grammar struct {
 	Deadletters      deadlettersCommand      `cmd:"" help:"Messages that our processing failed on."`
 	Documents        documentsCommand        `cmd:"" help:"Invoices and despatch advices."`
 	Acknowledgements acknowledgementsCommand `cmd:"" help:"CONTRL, TA1, 997 and 999 that leave by another way than the response, APERAK and 824."`
+	Gaps             gapsCommand             `cmd:"" help:"Control references that did not come: lost files."`
 	Effects          effectsCommand          `cmd:"" help:"What events cause outside the database."`
 	Outgoing         outgoingCommand         `cmd:"" help:"Whether anything may leave: it is held after a restore."`
 	Retention        retentionCommand        `cmd:"" help:"What is purged when its retention has passed."`

@@ -19,6 +19,7 @@ import (
 	"github.com/edigw/edigw/dedup"
 	"github.com/edigw/edigw/documents"
 	"github.com/edigw/edigw/gateway"
+	"github.com/edigw/edigw/habits"
 	"github.com/edigw/edigw/httpin"
 	"github.com/edigw/edigw/journal"
 	"github.com/edigw/edigw/lease"
@@ -172,6 +173,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), poolCollector{pool}, certificateCollector{directory.Partners, clock.Now},
 		keyCollector{s.admin.ring.Store.List, clock.Now, func(err error) { log.Warn("metrics of our keys are missing", "err", err) }},
+		habitCollector{habits.Store{Pool: pool}, directory.Partners, func(err error) { log.Warn("metrics of partners' habits are missing", "err", err) }},
 		workCollector{pool, func(err error) { log.Warn("metrics of deferred work are missing", "err", err) }})
 
 	s.later = &journal.Batch{Pool: pool, Log: log, Also: gateway.LastDeliveries}
@@ -204,6 +206,9 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 		Accounts: people, Partners: store, Inbox: dedup.Inbox{Pool: pool}, Alerts: dedup.Alerts{Pool: pool},
 		Journal: journal.Reader{Pool: pool}, Documents: documents.Store{Pool: pool}, Effects: outbox.Effects{Pool: pool}, Feed: outbox.Feed{Pool: pool}, Outgoing: outbox.Outgoing{Pool: pool}, Acknowledgements: outbox.Acknowledgements{Pool: pool},
 		Subscriptions: outbox.Subscriptions{Pool: pool}, Change: s.admin.change, RefuseTarget: guard.RefuseSpec, Jobs: dedup.Jobs{Pool: pool}, Gateway: g,
+		Habits: habits.Store{Pool: pool}, DismissGap: func(p *partners.Partner, id uuid.UUID, person, reason string) outbox.Change {
+			return habits.Dismiss(p, id, person, reason, clock.Now(), clock.NewID())
+		},
 		Front: s.front(c, &keys.Store{Pool: pool, Master: &keys.Master{}}),
 		Apply: s.admin.apply, PatchPartner: s.admin.patchPartner, RestorePartner: s.admin.restorePartner, Foresee: foresees(g, clock.Now), TryAS2: triesAS2(over, store, g), IssueToken: s.admin.issueToken, RevokeToken: s.admin.revokeToken, Report: s.admin.report, BeginImport: s.admin.beginImport, ImportRows: s.admin.importRows, SignEvidence: s.admin.signEvidence, Record: s.admin.record, Purger: s.purging.Purger, Purge: s.purge, Compare: compareTexts,
 		Checks: append(checks(db), web.Check{Name: "writes", Run: g.Failing}, web.Check{Name: "private keys", Run: s.admin.ring.Check, Only: true}), Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Version: programVersion(), Log: log,
@@ -228,6 +233,7 @@ func (a *app) start(c *serveCommand, log *slog.Logger) (_ *started, err error) {
 	go watchOutgoing(background, pool, log)
 	go expiryWatch{pool, directory.Partners, s.admin.ring.Store.List, clock.Now, clock.NewID, log}.run(background)
 	go g.KeepReleasing(background)
+	go (&habits.Watcher{Pool: pool, Partners: directory.Partners, Now: clock.Now, NewID: clock.NewID, Log: log}).Run(background)
 	if err := s.listen(background, c.listenFlags, withFaults(a, g, ingress), api.Handler()); err != nil {
 		return nil, err
 	}
