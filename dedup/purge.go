@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -78,16 +79,38 @@ func collectDue(rows pgx.Rows, err error, what string) ([]Due, error) {
 
 // TakeDue locks keys whose day has passed and on which nothing is held, past those that
 // somebody works on: it waits for nobody, so that the order of its locks matters to none.
-// Today is the day that they are judged by: one that is due by another would be given again
-// and again.
+// What is told of them is read by a following statement: the one that locks sees a hold, or
+// an alert, that was committed since it began as not there. Today is the day that they are
+// judged by: one that is due by another would be given again and again.
 func TakeDue(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]Due, error) {
 	rows, err := tx.Query(ctx, `
-		select `+dueColumns+`
+		select i.partner_id, i.message_id
 		from inbox i
 		where i.hold = 0 and i.purge_on < $2::date - 1
 		order by i.purge_on limit $1
 		for update of i skip locked`, limit, today)
-	return collectDue(rows, err, "take keys that are due")
+	return locked(ctx, tx, rows, err)
+}
+
+// locked reads keys that were locked.
+func locked(ctx context.Context, tx pgx.Tx, rows pgx.Rows, err error) ([]Due, error) {
+	if err != nil {
+		return nil, fmt.Errorf("lock keys that are due: %w", err)
+	}
+	refs, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Ref, err error) { return r, row.Scan(&r.Partner, &r.ID) })
+	if err != nil {
+		return nil, fmt.Errorf("lock keys that are due: %w", err)
+	}
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	partners, ids := split(refs)
+	rows, err = tx.Query(ctx, `
+		select `+dueColumns+`
+		from unnest($1::text[], $2::text[]) with ordinality as k (partner_id, message_id, n)
+			join inbox i on i.partner_id = k.partner_id collate "C" and i.message_id = k.message_id collate "C"
+		order by k.n`, partners, ids)
+	return collectDue(rows, err, "read keys that are due")
 }
 
 // PagesDue hands on every key whose day has passed, whatever is held on it, in pages of one
@@ -107,12 +130,12 @@ func scanKey(row pgx.CollectableRow) (d Due, err error) { return d, d.scan(row) 
 // works on: their days are set anew.
 func PageOf(ctx context.Context, tx pgx.Tx, partner, after string, limit int) ([]Due, error) {
 	rows, err := tx.Query(ctx, `
-		select `+dueColumns+`
+		select i.partner_id, i.message_id
 		from inbox i
 		where i.partner_id = $1 and i.message_id > $2
 		order by i.message_id limit $3
 		for update of i skip locked`, partner, after, limit)
-	return collectDue(rows, err, "read keys of "+partner)
+	return locked(ctx, tx, rows, err)
 }
 
 // PurgeOn sets the days of keys, which must be locked.
@@ -208,12 +231,14 @@ const guardColumns = `
 	exists (select from legal_hold h where h.partner_id = g.partner_id and h.message_id = g.message_id),
 	i.kind, i.last_at, i.purge_on, i.hold,
 	exists (select from drift_alert a where a.partner_id = i.partner_id and a.message_id = i.message_id and a.state in ('open', 'in_review', 'awaiting_approval')),
-	i.message_id
-	from document_key g left join inbox i on i.partner_id = g.partner_id and i.message_id = g.message_id
+	i.message_id`
+
+// guardKey joins the interchange that brought a guard's document.
+const guardKey = `
+	left join inbox i on i.partner_id = g.partner_id and i.message_id = g.message_id
 		-- Of a reference that was used again since it is an earlier epoch that brought the document.
 		and not (i.epoch > 0 and exists (
-			select from variant v where v.partner_id = i.partner_id and v.message_id = i.message_id and v.variant_epoch = i.epoch and v.first_at > g.first_at))
-	where g.purge_on < $1::date`
+			select from variant v where v.partner_id = i.partner_id and v.message_id = i.message_id and v.variant_epoch = i.epoch and v.first_at > g.first_at))`
 
 func (g *DueGuard) scan(row interface{ Scan(...any) error }) error {
 	*g = DueGuard{}
@@ -236,9 +261,33 @@ func (g *DueGuard) scan(row interface{ Scan(...any) error }) error {
 // Key32 is where the digest stands that names the guard.
 func (g *DueGuard) Key32() []byte { return g.GuardRef.Key[:] }
 
-// TakeGuards locks guards whose day has passed, past those that somebody works on.
+// TakeGuards locks guards whose day has passed, past those that somebody works on, and
+// reads them by a following statement.
 func TakeGuards(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]DueGuard, error) {
-	rows, err := tx.Query(ctx, `select `+guardColumns+` order by g.purge_on limit $2 for update of g skip locked`, today, limit)
+	rows, err := tx.Query(ctx, `
+		select g.partner_id, g.document_key from document_key g
+		where g.purge_on < $1::date
+		order by g.purge_on limit $2 for update of g skip locked`, today, limit)
+	if err != nil {
+		return nil, fmt.Errorf("take guards that are due: %w", err)
+	}
+	var partners []string
+	var keys [][]byte
+	var partner string
+	var key []byte
+	if _, err := pgx.ForEachRow(rows, []any{&partner, &key}, func() error {
+		partners, keys = append(partners, partner), append(keys, bytes.Clone(key))
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("take guards that are due: %w", err)
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	rows, err = tx.Query(ctx, `
+		select `+guardColumns+`
+		from unnest($1::text[], $2::bytea[]) as k (partner_id, document_key)
+			join document_key g on g.partner_id = k.partner_id collate "C" and g.document_key = k.document_key`+guardKey, partners, keys)
 	if err != nil {
 		return nil, fmt.Errorf("take guards that are due: %w", err)
 	}
@@ -251,7 +300,7 @@ func TakeGuards(ctx context.Context, tx pgx.Tx, today time.Time, limit int) ([]D
 
 // PagesOfGuards hands on every guard whose day has passed, in pages of one statement.
 func PagesOfGuards(ctx context.Context, tx pgx.Tx, today time.Time, page int, each func([]DueGuard) error) error {
-	return months.Pages(ctx, tx, `select `+guardColumns, []any{today}, page, func(row pgx.CollectableRow) (g DueGuard, err error) { return g, g.scan(row) }, each)
+	return months.Pages(ctx, tx, `select `+guardColumns+` from document_key g`+guardKey+` where g.purge_on < $1::date`, []any{today}, page, func(row pgx.CollectableRow) (g DueGuard, err error) { return g, g.scan(row) }, each)
 }
 
 // DeleteGuards deletes guards, which must be locked.
@@ -451,7 +500,7 @@ func HeldDue(ctx context.Context, q months.Querier, today time.Time) ([]HeldRows
 // OldestDue is the earliest day that has passed of a key on which nothing is held.
 func OldestDue(ctx context.Context, q months.Querier) (day *time.Time, err error) {
 	if err := q.QueryRow(ctx, `
-		select min(purge_on) from inbox where hold = 0 and purge_on < `+dueDay+``).Scan(&day); err != nil {
+		select min(purge_on) from inbox where hold = 0 and purge_on < `+dueDay).Scan(&day); err != nil {
 		return nil, fmt.Errorf("look for the key that is due longest: %w", err)
 	}
 	return day, nil
