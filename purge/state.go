@@ -27,6 +27,9 @@ const (
 	forwardAtMost = `interval '3 days'`
 )
 
+// jumpedNow says of the row of table purge that the clock moved further since it was seen.
+const jumpedNow = `(now() < seen_at - ` + backAtMost + ` or now() > seen_at + ` + forwardAtMost + `)`
+
 // leaseTerm is how long a run may be silent before another node takes over.
 const leaseTerm = `interval '2 minutes'`
 
@@ -66,7 +69,7 @@ func (p *Purger) Look(ctx context.Context) error {
 			jumped_from = case when jumped_at then coalesce(jumped_from, seen_at) else jumped_from end,
 			jumped_to = case when jumped_at then now() else jumped_to end,
 			seen_at = now()
-		from (select now() < seen_at - `+backAtMost+` or now() > seen_at + `+forwardAtMost+` as jumped_at from purge) j`); err != nil {
+		from (select `+jumpedNow+` as jumped_at from purge) j`); err != nil {
 		return fmt.Errorf("look at the clock: %w", err)
 	}
 	return nil
@@ -157,12 +160,13 @@ func (p *Purger) Begin(ctx context.Context, by string) (*Report, error) {
 }
 
 // keep renews the run's lease in the transaction that does something under it: who lost it
-// commits nothing.
+// commits nothing. Nor does anybody where the clock jumped since the run began: days pass
+// by it.
 func (p *Purger) keep(ctx context.Context, tx pgx.Tx, run uuid.UUID) error {
-	var mine, paused bool
+	var mine, paused, jumped bool
 	err := tx.QueryRow(ctx, `
 		update purge set lease_until = case when run_id = $1 then now() + `+leaseTerm+` else lease_until end
-		returning coalesce(run_id = $1, false), paused_at is not null`, run).Scan(&mine, &paused)
+		returning coalesce(run_id = $1, false), paused_at is not null, jumped_from is not null or `+jumpedNow, run).Scan(&mine, &paused, &jumped)
 	switch {
 	case err != nil:
 		return fmt.Errorf("keep the lease: %w", err)
@@ -170,6 +174,8 @@ func (p *Purger) keep(ctx context.Context, tx pgx.Tx, run uuid.UUID) error {
 		return ErrLost
 	case paused:
 		return ErrPaused
+	case jumped:
+		return &Refusal{"the database's clock jumped while the run was at work: a person has to look whether it is right, and say so"}
 	}
 	return nil
 }
