@@ -69,6 +69,7 @@ type run struct {
 	windows windows
 	read    time.Time // when windows were
 	tally   tally     // of a dry one
+	passed  func()    // of the transaction at work: goes on behind what it did, when it has committed
 	busy    []string  // months that somebody reads: they go with the next run
 }
 
@@ -223,6 +224,7 @@ func (w *run) oneBatch(ctx context.Context, do func(tx pgx.Tx, t tally) error) e
 	if err := w.fresh(ctx, w.Pool); err != nil {
 		return err
 	}
+	w.passed = nil
 	if err := pgx.BeginFunc(ctx, w.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, statementsEnd); err != nil {
 			return fmt.Errorf("begin a batch: %w", err)
@@ -245,6 +247,9 @@ func (w *run) oneBatch(ctx context.Context, do func(tx pgx.Tx, t tally) error) e
 		return nil
 	}); err != nil {
 		return err
+	}
+	if w.passed != nil {
+		w.passed()
 	}
 	w.gone(t)
 	w.reached("committed")

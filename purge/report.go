@@ -151,11 +151,11 @@ func (p *Purger) stepsOf(ctx context.Context, run uuid.UUID) ([]Step, error) {
 // reportsKept is how long reports of runs are kept.
 const reportsKept = `interval '400 days'`
 
-// forgetReports deletes reports that are older.
-func (p *Purger) forgetReports(ctx context.Context) error {
-	if _, err := p.Pool.Exec(ctx, `
-		with old as (delete from purge_run where started_at < now() - `+reportsKept+` returning run_id)
-		delete from purge_step where run_id in (select run_id from old)`); err != nil {
+// forgetReports deletes reports that are older, and never this run's.
+func (w *run) forgetReports(ctx context.Context) error {
+	if _, err := w.Pool.Exec(ctx, `
+		with old as (delete from purge_run where started_at < now() - `+reportsKept+` and run_id <> $1 returning run_id)
+		delete from purge_step where run_id in (select run_id from old)`, w.id); err != nil {
 		return fmt.Errorf("forget purge runs: %w", err)
 	}
 	return nil

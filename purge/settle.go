@@ -117,7 +117,7 @@ func (w *run) settleKeys(ctx context.Context, partner string) error {
 		if err := dedup.PurgeOn(ctx, tx, refs, days); err != nil {
 			return false, err
 		}
-		after = list[len(list)-1].ID
+		w.passed = func() { after = list[len(list)-1].ID }
 		return true, nil
 	})
 }
@@ -143,7 +143,7 @@ func (w *run) settleDocuments(ctx context.Context, partner string) error {
 		if err := documents.PurgeOn(ctx, tx, partner, ids, days); err != nil {
 			return false, err
 		}
-		after = list[len(list)-1].ID
+		w.passed = func() { after = list[len(list)-1].ID }
 		return true, nil
 	})
 }
@@ -291,7 +291,7 @@ func (w *run) settleRows(ctx context.Context, partner, kind string, table months
 			}
 			t.add(partner, kind, "", g.has)
 		}
-		after = rows[len(rows)-1].ID
+		w.passed = func() { after = rows[len(rows)-1].ID }
 		return true, nil
 	})
 }
@@ -317,7 +317,7 @@ func (w *run) sweep(ctx context.Context) error {
 				if err != nil || len(rows) == 0 || w.windows.held(partner) {
 					return false, err
 				}
-				after = rows[len(rows)-1].ID
+				w.passed = func() { after = rows[len(rows)-1].ID }
 				var ids []uuid.UUID
 				for _, r := range rows {
 					ids = append(ids, r.ID)
