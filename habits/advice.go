@@ -87,6 +87,9 @@ func advise(p *partners.Partner, e *Evidence, series map[string]*Series) (advice
 		if need > retry {
 			suggest("retry_window", retry, need, repeated)
 		}
+		if need > dedup {
+			suggest("dedup_window", dedup, need, repeated)
+		}
 		if float64(retry) < repeat {
 			warn("retry_window", "it is %s, and %s", window(retry), repeated)
 		}
@@ -111,14 +114,12 @@ func advise(p *partners.Partner, e *Evidence, series map[string]*Series) (advice
 			warn("dedup_window", "it is %s and reuse_after is off, and %s: numbers will meet keys that still stand, and be drifts", window(dedup), c.because)
 		}
 		if within > need && within > 0 && p.Policy.ControlReference == "unique" {
-			if reuse == 0 || float64(reuse) > c.days {
+			if reuse == 0 || float64(reuse) > c.days || float64(reuse) < repeat {
 				suggest("reuse_after", reuse, within, c.because)
 			}
 		} else if p.Policy.ControlReference == "unique" && within <= need {
 			advice = append(advice, Advice{"control_reference", p.Policy.ControlReference, "unique_per_day", c.because + ", and " + repeated + ": the day has to tell them apart"})
 		}
-	case dedup < need:
-		suggest("dedup_window", dedup, need, repeated)
 	}
 	if r := e.Reused; r.Soon >= 5 && r.Soon*5 > e.Deliveries && p.Policy.ControlReference != "unreliable" {
 		advice = append(advice, Advice{"control_reference", p.Policy.ControlReference, "unreliable",

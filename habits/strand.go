@@ -220,7 +220,7 @@ func (s *Series) loose(n int64, at time.Time) {
 		return
 	}
 	s.Loose = slices.DeleteFunc(s.Loose, func(o Seen) bool { return o.N >= x.Low && o.N <= x.Head })
-	if i := slices.IndexFunc(s.Strands, func(old *Strand) bool { return x.Low < old.Low && old.Head-x.Low > reach }); i >= 0 && x.Low <= reach {
+	if i := slices.IndexFunc(s.Strands, func(old *Strand) bool { return x.Head < old.Head && old.Head-x.Low > reach }); i >= 0 && x.Low <= reach {
 		s.wrapped(s.Strands[i], s.Strands[i].Head, at) // began anew before the end, at a new year say
 	}
 	s.Strands = append([]*Strand{x}, s.Strands...)
