@@ -96,6 +96,7 @@ func TestReaderFaults(t *testing.T) {
 		{"a body that was cut within a header", "b", "--b\r\nContent-ID: <1>", "was cut"},
 		{"no boundary in the body", "b", "<S12:Envelope/>", "no part begins"},
 		{"no boundary in the header", "", "--b--", "names no boundary"},
+		{"a long boundary", strings.Repeat("b", maxBoundary+1), "--b--", "longer than 200 characters"},
 		{"a long preamble", "b", strings.Repeat("x", 2*maxPreamble), "no part begins"},
 		{"a long header", "b", "--b\r\n" + strings.Repeat("X: "+strings.Repeat("y", 100)+"\r\n", 200) + "\r\nz\r\n--b--", "longer than"},
 		{"a long line in a header", "b", "--b\r\nX: " + strings.Repeat("y", 2*readAhead), "longer than"},

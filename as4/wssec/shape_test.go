@@ -179,6 +179,7 @@ func TestTokenForms(t *testing.T) {
 			{"of another type", swap(t, "#X509v3\" wsu:Id", "#X509v1\" wsu:Id")(string(sent.SOAP)), "X509v1\", X509v3 and X509PKIPathv1 are read"},
 			{"in another encoding", swap(t, "#Base64Binary", "#HexBinary")(string(sent.SOAP)), "HexBinary\", only "},
 			{"that is a path of nothing", swap(t, der, strings.Replace(der, der[strings.IndexByte(der, '>'):], ">MAA=<", 1))(string(byPath.SOAP)), "the PKIPath is no sequence of 1 to 10 certificates"},
+			{"that is a path of eleven", swap(t, der, strings.Replace(der, der[strings.IndexByte(der, '>'):], ">MBYFAAUABQAFAAUABQAFAAUABQAFAAUA<", 1))(string(byPath.SOAP)), "the PKIPath is no sequence of 1 to 10 certificates"},
 			{"that is a path and more", swap(t, der, strings.Replace(der, der[strings.IndexByte(der, '>'):], ">MAAA<", 1))(string(byPath.SOAP)), "the PKIPath is no sequence of 1 to 10 certificates"},
 			{"that is a path of what is no certificate", swap(t, der, strings.Replace(der, der[strings.IndexByte(der, '>'):], ">MAIwAA==<", 1))(string(byPath.SOAP)), "x509: malformed"},
 		} {

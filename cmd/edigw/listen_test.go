@@ -417,6 +417,29 @@ func TestListenLimits(t *testing.T) {
 		})
 	}
 
+	t.Run("a header that does not come ends its connection, and holds no other one up", func(t *testing.T) {
+		s := serveFor(t, http.NotFoundHandler())
+		c, err := net.Dial("tcp", s.listener.socket.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }() // the other side is gone
+		if _, err := io.WriteString(c, "POST /as2 HTTP/1.1\r\nHost: x\r\nX: "); err != nil {
+			t.Fatal(err)
+		}
+		other := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		if got := fetched(t, other, s.url()); !strings.Contains(got, "not found") {
+			t.Errorf("another one got %q", got)
+		}
+		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, c)
+		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+			t.Error("it is kept")
+		}
+	})
+
 	t.Run("a panic is logged as an error", func(t *testing.T) {
 		s := serveFor(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }))
 		c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
