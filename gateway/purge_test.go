@@ -363,3 +363,42 @@ func TestReceivedWhilePurged(t *testing.T) {
 		t.Errorf("%d keys are due still", n)
 	}
 }
+
+// What a shorter window has moved, a longer one gives back: a payload is kept as long as the
+// windows in force say, whatever they were in between.
+func TestWindowsThereAndBack(t *testing.T) {
+	long := `retention: {dedup_window: 100d, retry_window: 10d, payloads: 90d, acknowledgements: 90d, deliveries: 100d}`
+	a := newAged(t, firstDay, long)
+	_, key := a.invoice("t1")
+	a.days(5)
+	a.configure("acme", "9520001000010", `retention: {dedup_window: 60d, retry_window: 10d, payloads: 50d, acknowledgements: 50d, deliveries: 60d}`)
+	a.days(9)
+	a.purge() // settles it under the shorter windows
+	a.configure("acme", "9520001000010", long)
+	for range 7 {
+		a.days(10)
+		a.purge()
+	}
+	if row, payload, n := a.keeps(key); !row || !payload || n == 0 {
+		t.Fatalf("after 84 days of 90 and 100 the row is there: %v, the payload: %v, deliveries: %d", row, payload, n)
+	}
+	if n := a.count(`select count(*) from acknowledgement`); n == 0 {
+		t.Error("its answers went after 84 days of 90")
+	}
+}
+
+// An event is kept as long as the longest window that may be its own says.
+func TestShorterPayloadsKeepAcknowledgements(t *testing.T) {
+	a := newAged(t, firstDay, `retention: {payloads: 90d, acknowledgements: 90d}`)
+	a.invoice("t1")
+	events := a.count(`select count(*) from outbox`)
+	a.configure("acme", "9520001000010", `retention: {payloads: 14d, acknowledgements: 90d}`)
+	a.days(50)
+	a.purge()
+	if n := a.count(`select count(*) from outbox`); n != events {
+		t.Errorf("%d of %d events are there after 50 days, of 90 for acknowledgements", n, events)
+	}
+	if n := a.count(`select count(*) from payload`); n != 0 {
+		t.Errorf("%d payloads are there after 50 days of 14", n)
+	}
+}

@@ -63,7 +63,7 @@ func TestAdvice(t *testing.T) {
 	t.Run("what was seen is told", func(t *testing.T) {
 		got := r.habits("acme")
 		if got.Deliveries != 102 || got.Days != 100 || got.Transport.Count != 1 || got.Transport.Longest != 2*3600 ||
-			got.Interchange.Count != 2 || got.Interchange.Longest != 20*86400 || got.Reused.Later != 10 || got.Reused.Soon != 0 || got.Reused.Shortest != 90*86400 {
+			got.Interchange.Count != 2 || got.Interchange.Longest != 20*86400 || got.Reused.Later != 10 || got.Reused.Soon != 0 || got.Reused.Shortest != 70*86400 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -72,12 +72,12 @@ func TestAdvice(t *testing.T) {
 		dedup, retry, reuse time.Duration
 		want                []string
 	}{
-		{"the windows of the defaults", 400 * day, 30 * day, 0, []string{"warning dedup_window", "advice retry_window 30d → 31d", "advice reuse_after off → 72d"}},
-		{"windows that fit", 400 * day, 31 * day, 72 * day, nil},
-		{"shorter than a copy was late", 15 * day, 10 * day, 72 * day, []string{"warning retry_window", "warning dedup_window", "advice retry_window 10d → 31d", "advice dedup_window 15d → 31d"}},
-		{"with too little margin", 25 * day, 25 * day, 72 * day, []string{"warning dedup_window", "advice retry_window 25d → 31d", "advice dedup_window 25d → 31d"}},
-		{"numbers are used again before they may be", 400 * day, 31 * day, 120 * day, []string{"warning reuse_after", "advice reuse_after 120d → 72d"}},
-		{"a copy would be taken for a use of its number", 400 * day, 31 * day, 10 * day, []string{"warning reuse_after", "advice reuse_after 10d → 72d"}},
+		{"the windows of the defaults", 400 * day, 30 * day, 0, []string{"warning dedup_window", "advice retry_window 30d → 31d", "advice reuse_after off → 56d"}},
+		{"windows that fit", 400 * day, 31 * day, 56 * day, nil},
+		{"shorter than a copy was late", 15 * day, 10 * day, 56 * day, []string{"warning retry_window", "warning dedup_window", "advice retry_window 10d → 31d", "advice dedup_window 15d → 31d"}},
+		{"with too little margin", 25 * day, 25 * day, 56 * day, []string{"warning dedup_window", "advice retry_window 25d → 31d", "advice dedup_window 25d → 31d"}},
+		{"numbers are used again before they may be", 400 * day, 31 * day, 120 * day, []string{"warning reuse_after", "advice reuse_after 120d → 56d"}},
+		{"a copy would be taken for a use of its number", 400 * day, 31 * day, 10 * day, []string{"warning reuse_after", "advice reuse_after 10d → 56d"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.Retention.DedupWindow, p.Retention.RetryWindow, p.Policy.ReuseAfter = c.dedup, c.retry, c.reuse

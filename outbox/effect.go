@@ -263,6 +263,11 @@ func (s Effects) caused(ctx context.Context, e *Effect) (*Caused, error) {
 	err := s.Pool.QueryRow(ctx, `
 		select type, subject, body, created_at from outbox
 		where partner_id = $1 and event_id = $2 and purge_month = $3`, e.Partner, e.Event, e.Month).Scan(&c.Type, &c.Subject, &c.Body, &c.At)
+	if errors.Is(err, pgx.ErrNoRows) { // or it went to another month since the effect was taken
+		err = s.Pool.QueryRow(ctx, `
+			select type, subject, body, created_at from outbox
+			where partner_id = $1 and event_id = $2`, e.Partner, e.Event).Scan(&c.Type, &c.Subject, &c.Body, &c.At)
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNoEvent
 	}

@@ -51,6 +51,11 @@ func (s Awaited) Expect(ctx context.Context, step *Step, checks []string) error 
 	tag, err := s.Pool.Exec(ctx, `
 		update outbox set body = jsonb_set(body, '{checks}', to_jsonb($4::text[]))
 		where partner_id = $1 and event_id = $2 and purge_month = $3`, step.Partner, step.Event, step.Month, checks)
+	if err == nil && tag.RowsAffected() == 0 { // it went to another month since the step was taken
+		tag, err = s.Pool.Exec(ctx, `
+			update outbox set body = jsonb_set(body, '{checks}', to_jsonb($3::text[]))
+			where partner_id = $1 and event_id = $2`, step.Partner, step.Event, checks)
+	}
 	if err != nil {
 		return fmt.Errorf("keep what the answer to %s has to say: %w", step.Event, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -43,17 +44,17 @@ type dated struct {
 	Retention
 }
 
-// At gives the windows that held at a moment: what was written then was written by them.
-// Before the first they are those of the first.
-func (r *Retained) At(t time.Time) Retention {
-	at := r.history[0].Retention
-	for _, d := range r.history[1:] {
-		if d.from.After(t) {
-			break
+// Ever gives the windows that the partner has and ever had, each once, and the longest that
+// were in force in the grace of a change: what is kept of it was written, or moved, by one
+// of them.
+func (r *Retained) Ever() []Retention {
+	list := []Retention{r.InForce}
+	for _, d := range r.history {
+		if !slices.Contains(list, d.Retention) {
+			list = append(list, d.Retention)
 		}
-		at = d.Retention
 	}
-	return at
+	return list
 }
 
 // With is what would be in force under other windows, once their grace has passed.
@@ -154,7 +155,7 @@ func (r *Retentions) take(rows pgx.Rows, err error) error {
 }
 
 // settle says what is in force at now: of each window the longest that was written in
-// the time of grace. A legal hold is as it is written now.
+// the time of grace, and a legal hold that stood in it.
 func (p *Retained) settle(now time.Time) {
 	last := p.history[len(p.history)-1]
 	p.Set, p.InForce = last.Retention, last.Retention
@@ -162,6 +163,7 @@ func (p *Retained) settle(now time.Time) {
 		if ended := p.history[i+1].from; ended.After(now.Add(-WindowChange)) {
 			before := p.InForce
 			p.InForce.longer(d.Retention)
+			p.InForce.LegalHold = p.InForce.LegalHold || d.LegalHold // taken away by mistake, it holds on as long
 			if p.InForce != before || p.InForce != p.Set {
 				p.From = ended.Add(WindowChange)
 			}

@@ -39,7 +39,7 @@ func day(t time.Time) time.Time {
 
 func (w windows) held(partner string) bool {
 	p := w.Partners[partner]
-	return p != nil && p.Set.LegalHold
+	return p != nil && p.InForce.LegalHold
 }
 
 // keyDay is the day after which a key may go: its window counts from its last delivery. A

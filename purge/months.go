@@ -46,7 +46,7 @@ func (w *run) months(ctx context.Context) error {
 		}
 		for _, p := range passed {
 			err := w.month(ctx, t.kind, p)
-			if months.Busy(err) && ctx.Err() == nil {
+			if (months.Busy(err) || errors.Is(err, errStays)) && ctx.Err() == nil {
 				w.busy = append(w.busy, p.Name)
 				continue
 			}
@@ -56,6 +56,21 @@ func (w *run) months(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// countEnds is how long a month may be counted: it reads all of its rows, and locks none.
+const countEnds = time.Hour
+
+// count gives what a month has. It may take much longer than other statements.
+func (w *run) count(ctx context.Context, p months.Partition) (has map[string]months.Has, err error) {
+	err = pgx.BeginFunc(ctx, w.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fmt.Sprintf(`set local statement_timeout = %d; set local enable_seqscan = on`, countEnds.Milliseconds())); err != nil {
+			return err
+		}
+		has, err = p.Count(ctx, tx)
+		return err
+	})
+	return has, err
 }
 
 // month drops one. Where something comes to be held between looking and dropping, it looks
@@ -69,7 +84,7 @@ func (w *run) month(ctx context.Context, kind string, p months.Partition) error 
 		if err := w.rescue(ctx, kind, p); err != nil {
 			return err
 		}
-		has, err := p.Count(ctx, w.Pool)
+		has, err := w.count(ctx, p)
 		if err != nil {
 			return err
 		}

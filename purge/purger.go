@@ -92,7 +92,10 @@ func (p *Purger) Finish(ctx context.Context, r *Report) error {
 		return p.tell(ctx, r)
 	}
 	w := &run{Purger: p, id: r.ID}
+	beating, stop := context.WithCancel(ctx)
+	go p.beat(beating, r.ID)
 	err := w.all(ctx)
+	stop()
 	var no *Refusal
 	switch {
 	case err == nil:
@@ -115,6 +118,24 @@ func (p *Purger) Finish(ctx context.Context, r *Report) error {
 		return errors.Join(err, e)
 	}
 	return err
+}
+
+// beatEvery is how often a run renews its lease beside its transactions: reading a large
+// month lasts longer than the lease.
+const beatEvery = 30 * time.Second
+
+// beat renews the lease until ctx ends. What it fails at the run finds out by itself.
+func (p *Purger) beat(ctx context.Context, run uuid.UUID) {
+	t := time.NewTicker(beatEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			_, _ = p.Pool.Exec(ctx, `update purge set lease_until = now() + `+leaseTerm+` where run_id = $1 and lease_until > now()`, run) // see above
+		}
+	}
 }
 
 // tell completes the report with its steps, and logs it.

@@ -149,21 +149,28 @@ func (w *run) settleDocuments(ctx context.Context, partner string) error {
 }
 
 // monthOf is the month in which a row of a partner may go, by the windows in force. What
-// the row's own month was made of is told by the windows of its time; one that none of
-// them explains, as that of a payload that was held, stays where it is.
+// the row's own month was made of is told by the windows that the partner ever had: it may
+// have been settled under any. Where several explain it, the latest month that one gives
+// is taken, so that nothing goes early; one that none explains, as that of a payload that
+// was held, stays where it is.
 func (w *run) monthOf(partner, kind string, r months.Row) time.Time {
 	p := w.windows.Partners[partner]
 	if p == nil || r.Month.Equal(months.Held) {
 		return r.Month
 	}
 	at := idTime(r.ID)
-	then, now := p.At(at), p.InForce
-	for _, c := range windowsOf(kind, then, now) {
-		if months.Of(at, c.then).Equal(r.Month) {
-			return months.Of(at, c.now)
+	var to time.Time
+	for _, then := range p.Ever() {
+		for _, c := range windowsOf(kind, then, p.InForce) {
+			if m := months.Of(at, c.now); months.Of(at, c.then).Equal(r.Month) && m.After(to) {
+				to = m
+			}
 		}
 	}
-	return r.Month
+	if to.IsZero() {
+		return r.Month
+	}
+	return to
 }
 
 type windowThen struct{ then, now time.Duration }
@@ -308,7 +315,7 @@ func (w *run) sweep(ctx context.Context) error {
 		}
 		for _, partner := range held {
 			p := w.windows.Partners[partner]
-			if p == nil || p.Set.LegalHold {
+			if p == nil || p.InForce.LegalHold {
 				continue
 			}
 			after := uuid.Nil
