@@ -114,9 +114,9 @@ func (p *Purger) Standing(ctx context.Context) (s Standing, err error) {
 	var was, success *time.Time
 	err = p.Pool.QueryRow(ctx, `
 		select now(),
-			coalesce((select state from purge_run order by started_at desc, run_id desc limit 1), ''),
-			(select max(started_at) from purge_run),
-			coalesce((select extract(epoch from ended_at - started_at) from purge_run where ended_at is not null order by started_at desc limit 1), 0)::float8,
+			coalesce((select state from purge_run where started_at <= now() order by started_at desc, run_id desc limit 1), ''),
+			(select max(started_at) from purge_run where started_at <= now()), -- none that a wrong clock has put into the future
+			coalesce((select extract(epoch from ended_at - started_at) from purge_run where ended_at is not null and started_at <= now() order by started_at desc limit 1), 0)::float8,
 			(select max(ended_at) from purge_run where state = 'done'),
 			greatest(coalesce(extract(epoch from now() - ($1::date + 1)::timestamp at time zone 'utc'), 0), 0)::float8`, s.OldestDue,
 	).Scan(&s.Now, &s.Last, &was, &took, &success, &late)
